@@ -1,5 +1,6 @@
 /** Which diagnostic: one word for each, kept stable for programs. The page on events says what each means. */
 export type DiagnosticKind =
+  | 'arguments-coerced'
   | 'bad-message'
   | 'cache-problem'
   | 'catalog-problem'

@@ -95,7 +95,7 @@ export type { Recording } from './event-log/record/record-options.js';
 export type { Scope } from './config/entry/server-spec.js';
 
 export type { SourceReport } from './config/files/sources.js';
-export type { ServerStatus, StoppedReason } from './lifecycle/status.js';
+export type { LeftOutTool, ServerStatus, StoppedReason } from './lifecycle/status.js';
 export type { DiagnosticKind } from './diagnostic-kind.js';
 
 export {

@@ -100,6 +100,13 @@ export interface TroupeOptions {
    * throws an `InvalidArgumentsError`. Default true.
    */
   readonly validateArguments?: boolean;
+  /**
+   * Adapts the arguments of a call to the tool's input schema if they do not fit it, because models write them loosely: a
+   * `null` for an optional argument is left out unless the schema takes `null`, and an object, list, number or boolean
+   * that is written as text is parsed if the schema takes no text there. A `diagnostic` names each place. `false` sends
+   * or refuses arguments as they are. Default true.
+   */
+  readonly coerceArguments?: boolean;
   /** How tools are named for the model. Default `mcp__{server}__{tool}`. */
   readonly naming?: NamingTemplate;
   /**

@@ -15,6 +15,12 @@ const BUG = 'Report it to the Troupe project with a recording. If it is rare, ig
 
 /** @type {Record<string, KindOfDiagnostic>} */
 export const DIAGNOSTIC_KINDS = {
+  'arguments-coerced': {
+    severity: 'info',
+    meaning:
+      'The arguments of a call did not fit the input schema of the tool and were adapted: `null` for an optional argument was left out, or text was parsed.',
+    action: 'Nothing, or set `coerceArguments` to `false` to have such arguments refused.',
+  },
   'bad-message': {
     severity: 'warning',
     meaning: 'An HTTP server sent something that is not a JSON-RPC message. Troupe ignored it.',

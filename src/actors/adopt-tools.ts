@@ -3,6 +3,7 @@
  * the review, so that the connection becomes ready only after it.
  */
 import type { AdoptToolsOutput, SessionKey, Unsettled } from '../../machines/connection/connection.events.js';
+import { cutText } from '../text/cut-text.js';
 import type { Session } from '../sessions/sessions.js';
 import type { EffectPorts } from './effect-ports.js';
 import { effect } from './effect.js';
@@ -24,10 +25,18 @@ export function adoptTools(ports: EffectPorts) {
 
 function commit(ports: EffectPorts, key: SessionKey, session: Session): void {
   if (session.listed === undefined) return;
-  const { tools, problems } = session.listed;
+  const { tools, problems, leftOut } = session.listed;
   const { cacheKey, reviewed } = session.plan;
   session.listed = undefined;
   reportProblems(ports, key, problems);
+  const mask = ports.servers.mask(key.name);
+  ports.catalogs.leaveOut(
+    key.name,
+    leftOut.map(({ tool, why }) => ({
+      tool: tool === null ? null : cutText(mask(tool), 200),
+      why: cutText(mask(why)),
+    })),
+  );
   const { catalog, diff } = ports.catalogs.replace(key.name, tools, reviewed);
   if (diff !== undefined) reportChange(ports, key, 'tools', diff);
   ports.cache?.keep(key.name, cacheKey, catalog);

@@ -25,8 +25,8 @@ export interface EffectSpec<TOutput extends object, TInput> {
   run(input: TInput, signal: AbortSignal): Promise<TOutput>;
   /** Milliseconds the work may take; 0, or no function, means no limit. */
   readonly limitMs?: (input: TInput) => number;
-  /** The failure if the limit is over. */
-  readonly expired?: (input: TInput, limitMs: number) => RawFailure;
+  /** The failure if the limit is over. A promise must settle soon and never reject. */
+  readonly expired?: (input: TInput, limitMs: number) => RawFailure | Promise<RawFailure>;
   /** What is known about the server when it failed; added for fields that the failure lacks. */
   readonly details?: (input: TInput) => Partial<RawFailure>;
 }
@@ -51,10 +51,8 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
     const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
     return { ...output, ...spanSince(clock, startedAt) };
   } catch (error) {
-    const raw =
-      error instanceof LimitOver
-        ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
-        : toRawFailure(error);
+    const known = error instanceof LimitOver ? spec.expired?.(input, error.limitMs) : undefined;
+    const raw = (known instanceof Promise ? await known : known) ?? toRawFailure(error);
     const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
     return Promise.reject(maskFailure(failure, servers.mask(input.name)));
   }

@@ -8,7 +8,7 @@ import type {
   Unsettled,
 } from '../../machines/connection/connection.events.js';
 import { checkExtras, type ExtraKind } from '../catalog/extra-check.js';
-import { listAll } from '../catalog/list-all.js';
+import { listAll, promised, type WholeList } from '../catalog/list-all.js';
 import { effect, whyFailed } from './effect.js';
 import { withinLimit } from '../async/within-limit.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
@@ -28,6 +28,8 @@ export function enrichCatalog(ports: EffectPorts) {
           if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${what} failed: ${why}`);
         }
       };
+      const { session } = requireClient(ports, key);
+      session.readings.begin(key.lists);
       const list = (kind: ExtraKind, method: string): Promise<void> =>
         part(method, (inner) => readList(ports, key, kind, method, inner));
       const resources = key.lists.includes('resources')
@@ -35,10 +37,13 @@ export function enrichCatalog(ports: EffectPorts) {
         : [];
       const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
       await Promise.all([restorePreferences(ports, key, signal), ...resources, ...prompts]);
+      session.readings.end(key.lists, ports.clock.now());
       return ports.extras.counts(key.name);
     },
   });
 }
+
+const NOTHING: WholeList = { items: [], problem: undefined };
 
 /** A server that does not declare a list has an empty one (MCP specification, "Capabilities"). */
 async function readList(
@@ -50,7 +55,10 @@ async function readList(
 ): Promise<void> {
   const { session, client } = requireClient(ports, key);
   const isDeclared = session.capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
-  const whole = isDeclared ? await listAll(client, method, kind, signal) : { items: [], problem: undefined };
+  const request = { method, key: kind, limitMs: key.limitMs };
+  const read = isDeclared ? await listAll(client, ports.clock, request, signal) : NOTHING;
+  // Many servers with resources have no templates, and no method for them.
+  const whole = kind === 'resourceTemplates' ? read : promised(request, read);
   signal.throwIfAborted();
   const { entries, problems } = checkExtras(kind, whole.items);
   reportProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);

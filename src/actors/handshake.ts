@@ -10,6 +10,8 @@ import type {
   SessionKey,
   Unsettled,
 } from '../../machines/connection/connection.events.js';
+import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/nesting.js';
+import { settlesWithin } from '../async/settles-within.js';
 import { cutText } from '../text/cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
@@ -32,7 +34,8 @@ export function handshake(ports: EffectPorts) {
     expired: (key, limitMs) => {
       const session = ports.sessions.get(key);
       const step = session === undefined ? undefined : steps.get(session);
-      return { code: 'handshake-timeout', ...whatHung(session, step, limitMs) };
+      const failure = (): RawFailure => ({ code: 'handshake-timeout', ...whatHung(session, step, limitMs) });
+      return session?.transport?.kind === 'stdio' ? lastWords(ports, session).then(failure) : failure();
     },
     details: attemptDetails(ports),
     run: async (key, signal) => {
@@ -70,6 +73,12 @@ export function handshake(ports: EffectPorts) {
       }
     },
   });
+}
+
+/** Many programs say what they waited for only when they are ended. Never rejects. */
+async function lastWords({ clock, servers }: EffectPorts, session: Session): Promise<void> {
+  const { stdinEndMs, termMs } = servers.settings(session.key.name).policy.stop;
+  await settlesWithin(clock, stdinEndMs + termMs, session.close());
 }
 
 /** What is known of a server that did not answer in time, and what may help. */
@@ -147,6 +156,16 @@ const CHANGED_LISTS: ReadonlyMap<string, 'tools' | ExtraList> = new Map([
   ['notifications/prompts/list_changed', 'prompts'],
 ]);
 
+/** MCP specification 2025-11-25, schema: `ServerNotification`. */
+const KNOWN_NOTIFICATIONS: ReadonlySet<string> = new Set([
+  ...CHANGED_LISTS.keys(),
+  'notifications/resources/updated',
+  'notifications/elicitation/complete',
+  'notifications/message',
+]);
+/** Limit of characters of the parameters that are published. */
+const MAX_SHOWN = 65_536;
+
 function publishNotification(
   ports: EffectPorts,
   key: SessionKey,
@@ -164,6 +183,11 @@ function publishNotification(
   if (method === 'notifications/elicitation/complete' && typeof params['elicitationId'] === 'string') {
     const elicitationId = cutText(mask(params['elicitationId']));
     ports.publish({ type: 'elicitation.completed', ...about, elicitationId });
+  }
+  if (!KNOWN_NOTIFICATIONS.has(method)) {
+    const isShown = jsonSize(params, MAX_SHOWN) <= MAX_SHOWN && !isDeeperThan(MAX_DEPTH, params);
+    const shown = isShown ? { params: maskJson(params, mask) } : {};
+    ports.publish({ type: 'server.notification', ...about, method: cutText(mask(method), 200), ...shown });
   }
   if (method === 'notifications/message') {
     const { data, level } = params;

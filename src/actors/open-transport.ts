@@ -2,6 +2,9 @@
  * Opens the transport of a new session. First, every other session of the connection must be gone, except the one that
  * it replaces. The session is registered before its transport exists, so that a release finds it.
  */
+import { messageOf } from '../text/error-message.js';
+import type { HttpAuth } from '../transports/http/session-requests.js';
+import { publishAuthRequired } from './authorize.js';
 import type {
   OpenTransportInput,
   OpenTransportOutput,
@@ -56,7 +59,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         stop: ports.servers.settings(key.name).policy.stop,
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
-        auth: await ports.signIns?.credentials(key.name, plan.config),
+        auth: offering(ports, session, await ports.signIns?.credentials(key.name, plan.config)),
         network: networkOf(ports, key.name, plan.config),
         memory: memoryOf(key.name, plan.config),
         helper: {
@@ -76,6 +79,35 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
 
 function networkOf({ network }: EffectPorts, name: string, config: ServerConfig): TransportTerms['network'] {
   return network !== undefined && 'url' in config ? () => network(name, config) : undefined;
+}
+
+/** The same credentials, which let a person sign in beside the session if one request was refused for its scope. */
+function offering(ports: EffectPorts, session: Session, auth: HttpAuth | undefined): HttpAuth | undefined {
+  const { signIns } = ports;
+  if (auth?.stepUp === undefined || signIns === undefined) return auth;
+  const { key } = session;
+  let isOffered = false;
+  const offer = async (): Promise<void> => {
+    const over = new AbortController();
+    void session.gone.then(() => over.abort());
+    try {
+      await signIns.signIn(key.name, (url) => publishAuthRequired(ports, key, url), over.signal);
+    } catch (error) {
+      const why = over.signal.aborted ? undefined : messageOf(error);
+      if (why !== undefined) diagnose(ports, key, 'sign-in-failed', why);
+    }
+  };
+  return {
+    token: () => auth.token(),
+    refresh: (details, refused) => auth.refresh(details, refused),
+    refused: (token) => auth.refused?.(token),
+    stepUp: async (challenge, refused) => (await auth.stepUp?.(challenge, refused)) ?? 'hopeless',
+    offerSignIn: () => {
+      if (isOffered) return;
+      isOffered = true;
+      void offer().finally(() => (isOffered = false));
+    },
+  };
 }
 
 /** A session that is closing by now takes no transport, so the transport is closed here. */

@@ -1,6 +1,6 @@
 /** Reads the whole list of tools and checks it. The list stays with its session until it is adopted. */
-import type { BoundedSessionInput, SessionKey } from '../../machines/connection/connection.events.js';
-import { listAll, type WholeList } from '../catalog/list-all.js';
+import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
+import { listAll, promised, type WholeList } from '../catalog/list-all.js';
 import { checkTools } from '../catalog/tool-check.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { effect, whyFailed, type Nothing } from './effect.js';
@@ -12,6 +12,9 @@ import { requireClient } from './session-parts.js';
  */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
+const REFUSED_HINT =
+  'The handshake worked, and the first list of tools did not: the log of the server may say why, for instance that it lacks credentials.';
+
 export function readTools(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'list',
@@ -20,26 +23,39 @@ export function readTools(ports: EffectPorts) {
       code: 'list-timeout',
       message: `The server did not list its tools within ${limitMs} ms.`,
     }),
-    details: attemptDetails(ports),
+    details: (key) => ({ hint: REFUSED_HINT, ...attemptDetails(ports)(key) }),
     run: async (key, signal) => {
       const { session } = requireClient(ports, key);
-      const { items, problem } = await wholeList(ports, key, signal);
+      const { items, problem, isRefused = false } = await wholeList(ports, key, signal);
       signal.throwIfAborted();
-      const { tools, problems } = checkTools(items);
-      session.listed = { tools, problems: problem === undefined ? problems : [problem, ...problems] };
+      session.toolsListed = isRefused ? undefined : items.length;
+      const { tools, problems, leftOut } = checkTools(items);
+      session.listed = {
+        tools,
+        leftOut,
+        problems: problem === undefined ? problems : [problem, ...problems],
+      };
       return {};
     },
   });
 }
 
-async function wholeList(ports: EffectPorts, key: SessionKey, signal: AbortSignal): Promise<WholeList> {
+async function wholeList(
+  ports: EffectPorts,
+  key: BoundedSessionInput,
+  signal: AbortSignal,
+): Promise<WholeList> {
   const { session, client } = requireClient(ports, key);
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
-    return await listAll(client, 'tools/list', 'tools', signal);
+    session.readings.begin(['tools']);
+    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs };
+    return promised(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
     throw error;
+  } finally {
+    session.readings.end(['tools'], ports.clock.now());
   }
 }

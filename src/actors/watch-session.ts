@@ -1,10 +1,11 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, unreachable, quiet, idle,
- * stable, list changed. The only sender of session facts. The chart sends new limits when those of the entry change.
+ * stable, list changed (`list-watch.ts`). The only sender of session facts. The chart sends new limits when those of the entry change.
  */
 import { fromCallback } from 'xstate';
 import type {
   ConnectionEvent,
+  ServerList,
   WatchLimits,
   WatchSessionEvent,
   WatchSessionInput,
@@ -14,7 +15,8 @@ import { maskFailure } from '../secrets/secrets.js';
 import type { Session, SessionListener } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import { timeLeft, whenStill } from '../async/idle-timer.js';
-import type { EffectPorts } from './effect-ports.js';
+import { diagnose, type EffectPorts } from './effect-ports.js';
+import { ListWatch } from './list-watch.js';
 
 /** How long to wait before a ping: the exchange that broke may belong to a call that is about to settle. */
 const SETTLING_MS = 100;
@@ -53,6 +55,7 @@ class SessionWatch {
   readonly #ports: EffectPorts;
   readonly #session: Session;
   readonly #report: Report;
+  readonly #lists: ListWatch;
   readonly #stopListening: () => void;
   readonly #since: number;
   /** Times of the last activity and the last call when the watch began. Both count as the beginning of the watch. */
@@ -71,6 +74,12 @@ class SessionWatch {
     this.#usedBefore = session.usedAt;
     this.#limits = limits;
     this.#timers = this.#begin();
+    this.#lists = new ListWatch({
+      clock: ports.clock,
+      session,
+      changed: (list) => this.#listChanged(list),
+      report: (message) => diagnose(ports, session.key, 'catalog-problem', message),
+    });
     this.#stopListening = session.watch(this.#receive);
   }
 
@@ -83,6 +92,7 @@ class SessionWatch {
   end(): void {
     this.#stopListening();
     this.#cancel();
+    this.#lists.end();
     this.#asking?.();
     this.#asking = undefined;
   }
@@ -99,13 +109,8 @@ class SessionWatch {
         const failure = lossOf(this.#ports, name, signal.failure);
         return this.#report({ type: 'session.unreachable', generation, count: signal.count, failure });
       }
-      case 'listChanged': {
-        const at = clock.now();
-        const { list } = signal;
-        if (list === 'tools') this.#report({ type: 'catalog.listChanged', generation, at });
-        else this.#report({ type: 'catalog.extrasChanged', generation, at, list });
-        return;
-      }
+      case 'listChanged':
+        return this.#lists.announced(signal.list);
       case 'doubt':
         return this.#askSoon();
       case 'overdue':
@@ -115,6 +120,13 @@ class SessionWatch {
         return this.end();
     }
   };
+
+  #listChanged(list: ServerList): void {
+    const at = this.#ports.clock.now();
+    const { generation } = this.#session.key;
+    if (list === 'tools') this.#report({ type: 'catalog.listChanged', generation, at });
+    else this.#report({ type: 'catalog.extrasChanged', generation, at, list });
+  }
 
   #begin(): readonly (() => void)[] {
     const { clock } = this.#ports;

@@ -12,9 +12,9 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { abortable } from '../async/abortable.js';
-import { unsendable } from '../calls/call-problem.js';
+import { argumentsIn, unsendable } from '../calls/call-problem.js';
 import type { MediaBlock } from '../results/split-content.js';
-import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import {
   TroupeError,
@@ -77,10 +77,10 @@ export async function answerCall(
   call: ToolCall,
   options: AnswerOptions,
 ): Promise<{ readonly answer: ToolAnswer; readonly result?: CallToolResult }> {
-  const { name, args, signal } = call;
+  const { name, signal } = call;
   signal?.throwIfAborted();
-  if (!isJsonObject(args))
-    return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
+  const args = argumentsIn(call.args);
+  if (args === undefined) return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
   const { confirm } = options;
   if (tool?.requiresConfirmation === true && confirm !== 'never') {

@@ -11,6 +11,7 @@ import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotoco
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../failures/transport-error.js';
+import { messageOf } from '../text/error-message.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
 import type { LoopbackPlace } from './entry-oauth.js';
@@ -87,7 +88,9 @@ export class SignIn {
       preferred: Number(registered === undefined ? 0 : new URL(registered).port),
       onRedirect: (params) => this.#redirected(params),
     });
-    redirected.redirectUrl = (await this.#loopback).url;
+    const url = new URL((await this.#loopback).url);
+    if (registered !== undefined && new URL(registered).hostname === LOCALHOST) url.hostname = LOCALHOST;
+    redirected.redirectUrl = url.href;
   }
 
   /**
@@ -113,7 +116,13 @@ export class SignIn {
       },
     });
     const scope = pinnedScope === undefined ? scopeToAsk(scopes, place, provider) : { scope: pinnedScope };
-    await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
+    const begin = (): Promise<unknown> => auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
+    try {
+      await begin();
+    } catch (error) {
+      if (!this.#mayBeLocalhost(error)) throw error;
+      await begin();
+    }
     if (url === undefined) return 'granted';
     const state = url.searchParams.get('state');
     if (state !== null) remember([state]);
@@ -142,6 +151,19 @@ export class SignIn {
       const tokens = await fetchToken(provider, issuer, request);
       await provider.saveTokens({ ...tokens, issuer });
     });
+  }
+
+  /** Some authorization servers register `http://localhost` and no `http://127.0.0.1`. */
+  #mayBeLocalhost(error: unknown): boolean {
+    const { redirected } = this.#ports;
+    const registered = redirected?.redirectUrl;
+    if (redirected === undefined || registered === undefined) return false;
+    const isRefused = /redirect/i.test(messageOf(error)) || isUnexplained(error);
+    const url = new URL(registered);
+    if (!isRefused || url.hostname === LOCALHOST) return false;
+    url.hostname = LOCALHOST;
+    redirected.redirectUrl = url.href;
+    return true;
   }
 
   /** Ends everything. Resolves when nothing is left; never rejects. */
@@ -216,6 +238,13 @@ export class SignIn {
     exchange.catch(() => this.#exchanges.delete(code));
     return exchange;
   }
+}
+
+const LOCALHOST = 'localhost';
+
+/** An error of the SDK loses the code `invalid_redirect_uri` (RFC 7591 section 3.2.2), and has no text without a description. */
+function isUnexplained(error: unknown): boolean {
+  return error instanceof Error && 'errorCode' in error && error.message === '';
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * Validates the arguments and the result of a call against the schemas of the tool.
  *
- * Arguments that do not fit are not sent. A result is kept as it is, since the server has acted by then. A value that
+ * Arguments that do not fit are adapted if that helps (`coerce.ts`), else not sent. A result is kept as it is, since the server has acted by then. A value that
  * cannot be judged passes: the server judges for itself. Messages contain no value, only its path and what the schema
  * expects there.
  */
@@ -13,10 +13,16 @@ import type { LifecycleEventBody } from '../lifecycle/event.js';
 import { problemsInWords } from '../text/problems-in-words.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { SessionKey } from '../../machines/connection/connection.events.js';
+import { coerce, type Change } from '../schemas/coerce.js';
 import type { SchemaProblem } from '../schemas/explain.js';
 import { SchemaValidator } from '../schemas/schema-validator.js';
 
 const MAX_PATH = 200;
+
+const HOW: Readonly<Record<Change['how'], string>> = {
+  'left-out': 'was null and is left out',
+  parsed: 'was text and is parsed',
+};
 
 export interface CallCheckPorts {
   readonly publish: (event: LifecycleEventBody) => void;
@@ -25,6 +31,8 @@ export interface CallCheckPorts {
   readonly validator: SchemaValidator;
   /** Whether arguments are validated at all. */
   readonly checksArguments: boolean;
+  /** Whether arguments that do not fit are adapted, unless a call decides otherwise. */
+  readonly coercesArguments: boolean;
 }
 
 export class CallCheck {
@@ -45,16 +53,30 @@ export class CallCheck {
     return isOpen || asks(outputSchema) ? validator.load() : undefined;
   }
 
-  /** Why the arguments may not be sent; undefined if they may. */
-  refusal(key: SessionKey, tools: readonly Tool[], name: string, args: object): Error | undefined {
+  /** The arguments to send, or the reason why none may be sent. `coerces`: whether they may be adapted for this call. */
+  judge(
+    key: SessionKey,
+    tools: readonly Tool[],
+    name: string,
+    args: object,
+    coerces = this.#ports.coercesArguments,
+  ): object | InvalidArgumentsError {
     const { validator, checksArguments, mask } = this.#ports;
     const schema = this.#tool(tools, name)?.inputSchema;
-    if (schema === undefined || !checksArguments || SchemaValidator.asksNothing(schema)) return undefined;
-    const verdict = validator.check(schema, args);
-    if (verdict.kind === 'unknown') this.#reportUnchecked(key, name, 'input', verdict.why);
-    if (verdict.kind !== 'misfit') return undefined;
-    const problems = verdict.problems.map((problem) => toMasked(problem, mask(key.name)));
-    return new InvalidArgumentsError(mask(key.name)(name), problems, { server: key.name });
+    if (!asks(schema) || !(checksArguments || coerces)) return args;
+    const given = validator.check(schema, args);
+    const adapted = given.kind !== 'fits' && coerces ? coerce(args, schema) : { value: args, changes: [] };
+    const isAdapted = adapted.changes.length > 0;
+    const verdict = isAdapted ? validator.check(schema, adapted.value) : given;
+    if (checksArguments) {
+      if (verdict.kind === 'unknown') this.#reportUnchecked(key, name, 'input', verdict.why);
+      if (verdict.kind === 'misfit') {
+        const problems = verdict.problems.map((problem) => toMasked(problem, mask(key.name)));
+        return new InvalidArgumentsError(mask(key.name)(name), problems, { server: key.name });
+      }
+    }
+    if (isAdapted) this.#reportCoerced(key, name, adapted.changes);
+    return adapted.value as object;
   }
 
   /** Reports if a result does not fit the output schema (MCP specification 2025-11-25, "Output Schema"). */
@@ -88,6 +110,13 @@ export class CallCheck {
       'invalid-output',
       `${what}: ${problemsInWords(problems, 'structuredContent')}.`,
     );
+  }
+
+  #reportCoerced(key: SessionKey, tool: string, changes: readonly Change[]): void {
+    const mask = this.#ports.mask(key.name);
+    const places = changes.map(({ path, how }) => toMasked({ path, message: HOW[how] }, mask));
+    const what = `The arguments of '${mask(tool)}' were adapted to its input schema`;
+    this.#diagnose(key, tool, 'arguments-coerced', `${what}: ${problemsInWords(places, 'arguments')}.`);
   }
 
   #reportUnchecked(key: SessionKey, tool: string, which: 'input' | 'output', why: string | undefined): void {

@@ -1,4 +1,6 @@
 /** Errors of the caller. Repeating the call cannot help, so they are a `TypeError` and not an outcome of the call. */
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { parseJson } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import type { InternalCallOptions } from './call.js';
 
@@ -7,7 +9,7 @@ export function callProblem(args: unknown, options: InternalCallOptions): TypeEr
   if (typeof options !== 'object' || options === null) {
     return new TypeError('The options of a call must be an object.');
   }
-  const { signal, timeoutMs, totalTimeoutMs, retryCalls, meta } = options;
+  const { signal, timeoutMs, totalTimeoutMs, retryCalls, coerceArguments, meta } = options;
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return new TypeError('The arguments of a call must be an object.');
   }
@@ -22,6 +24,9 @@ export function callProblem(args: unknown, options: InternalCallOptions): TypeEr
   if (retryCalls !== undefined && retryCalls !== 'safe' && retryCalls !== 'never') {
     return new TypeError("'retryCalls' of a call must be 'safe' or 'never'.");
   }
+  if (coerceArguments !== undefined && typeof coerceArguments !== 'boolean') {
+    return new TypeError("'coerceArguments' of a call must be true or false.");
+  }
   return undefined;
 }
 
@@ -31,6 +36,15 @@ function isDuration(value: unknown): boolean {
 
 function notADuration(option: string): TypeError {
   return new TypeError(`'${option}' of a call must be a number of milliseconds.`);
+}
+
+/**
+ * The arguments of a call as a model or a client gave them: `null` or an empty text stand for no arguments, and text for
+ * the object that it holds. Undefined if they are no object.
+ */
+export function argumentsIn(given: unknown): JsonObject | undefined {
+  const read = typeof given === 'string' ? parseJson(given.trim() === '' ? '{}' : given) : (given ?? {});
+  return isJsonObject(read) ? read : undefined;
 }
 
 /** Explains why sending a call failed; undefined if its arguments and its `meta` are not the reason. */

@@ -45,6 +45,8 @@ export interface CallOptions {
   readonly totalTimeoutMs?: number;
   /** Whether the call is repeated if its connection is lost. Default: `retryCalls` of the server, else of the troupe. */
   readonly retryCalls?: RetryCalls;
+  /** Whether arguments that do not fit the tool's schema are adapted. Default: `coerceArguments` of the troupe. */
+  readonly coerceArguments?: boolean;
   /** Called for each progress report of the server. Default: progress is not requested. */
   readonly onProgress?: (progress: Progress) => void;
   /** Sent as `_meta` of the request, for what host and server have agreed on. Default: nothing. */
@@ -101,6 +103,8 @@ class ToolCall implements Exchange<CallToolResult> {
   readonly #call: Call;
   /** What the server listed when the attempt was prepared. */
   #tools: readonly Tool[] = [];
+  /** The arguments as they are sent to that tool. */
+  #args: object;
   /** Of the latest attempt, as are the next two. */
   #number: number | undefined;
   #startedAt = 0;
@@ -108,6 +112,7 @@ class ToolCall implements Exchange<CallToolResult> {
 
   constructor(ports: CallPorts, route: CallRoute, call: Call) {
     this.args = call.args;
+    this.#args = call.args;
     this.timeoutMs = call.timeoutMs;
     this.options = call.options;
     this.turns = route.turns;
@@ -127,15 +132,20 @@ class ToolCall implements Exchange<CallToolResult> {
 
   prepare({ key }: Session): Error | undefined {
     this.#tools = this.#route.tools();
-    const { check } = this.#ports;
-    return this.#call.refusal?.() ?? check.refusal(key, this.#tools, this.#call.tool, this.args);
+    const refusal = this.#call.refusal?.();
+    if (refusal !== undefined) return refusal;
+    const { tool, options } = this.#call;
+    const judged = this.#ports.check.judge(key, this.#tools, tool, this.args, options.coerceArguments);
+    if (judged instanceof Error) return judged;
+    this.#args = judged;
+    return undefined;
   }
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
-    const { tool: name, args, options } = this.#call;
+    const { tool: name, options } = this.#call;
     const number = this.#start(session);
     const method = 'tools/call';
-    const params = { name, arguments: args, _meta: options.meta };
+    const params = { name, arguments: this.#args, _meta: options.meta };
     const origin = { method, name, call: number, context: options.context };
     const onProgress = (progress: Progress): void => this.#progress(session, deadline, progress);
     return client.request(method, params, { signal: deadline, onProgress, origin });

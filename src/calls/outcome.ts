@@ -1,6 +1,9 @@
 /** An attempt without an answer: its outcome, its error, and whether its session broke. */
 import type { FailureCode } from '../../machines/policy/failure.js';
+import { isJsonObject } from '../json/json-object.js';
+import { cutText } from '../text/cut-text.js';
 import {
+  AuthRequiredError,
   CallAbortedError,
   CallTimeoutError,
   NotReadyError,
@@ -51,7 +54,8 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
   }
   if (error instanceof RpcError) {
     const { rpcCode, message, data } = error;
-    const thrown = new JsonRpcError(rpcCode, message, { ...about, cause: error, data });
+    const said = `${message}${whereToGo(error)}`;
+    const thrown = new JsonRpcError(rpcCode, said, { ...about, cause: error, data });
     return { outcome: 'server-error', error: thrown };
   }
   if (error instanceof Aborted) return { outcome: 'aborted', error: abortedError(server, subject) };
@@ -62,7 +66,10 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
   if (error instanceof RequestLostError && !error.written) {
     const problem = unsendable({ args: subject.args, meta: subject.options.meta });
     const message = `'${subject.label}' was not sent: ${failure.message}`;
-    return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
+    const cause = needsScope(failure)
+      ? new AuthRequiredError({ ...failure, phase: 'session', at }, { server })
+      : error;
+    return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause }) };
   }
   const what = whatCame(failure, subject.label, requestId);
   const message = `${what}, so whether it was done is unknown: ${failure.message}`;
@@ -71,6 +78,26 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
     { ...about, cause: error },
   );
   return { outcome: 'outcome-unknown', error: thrown };
+}
+
+/** MCP 2025-11-25, Elicitation: a person must visit an address before the request can be made. */
+const ELICITATION_NEEDED = -32042;
+
+/** A sentence with the addresses that a person has to visit; empty if there are none. */
+function whereToGo({ rpcCode, message, data }: RpcError): string {
+  const { elicitations } = rpcCode === ELICITATION_NEEDED && isJsonObject(data) ? data : {};
+  const given = Array.isArray(elicitations) ? elicitations.filter(isJsonObject) : [];
+  const addresses = given
+    .map(({ url }) => url)
+    .filter((url) => typeof url === 'string' && !message.includes(url));
+  return addresses.length === 0
+    ? ''
+    : ` Visit ${cutText(addresses.join(' and '), 2_000)}, then call it again.`;
+}
+
+/** The server refused this request because the sign-in does not cover it. */
+function needsScope({ http }: RawFailure): boolean {
+  return http?.status === 403 && /\binsufficient_scope\b/.test(http.wwwAuthenticate ?? '');
 }
 
 /** What is known to have come instead of an answer. */

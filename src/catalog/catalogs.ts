@@ -5,7 +5,9 @@
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { catalogHash, diffTexts, type CatalogDiff } from './list-diff.js';
-import { toTexts } from './tool-check.js';
+import { toTexts, type LeftOut } from './tool-check.js';
+
+const NOTHING: readonly LeftOut[] = [];
 
 export interface Catalog {
   readonly tools: readonly Tool[];
@@ -57,9 +59,21 @@ export class Catalogs {
    */
   onlisted: ((connection: string, tools: readonly Tool[], of?: ReviewedServer) => void) | undefined;
   readonly #byConnection = new Map<string, Catalog>();
+  readonly #leftOut = new Map<string, readonly LeftOut[]>();
 
   get(connection: string): Catalog | undefined {
     return this.#byConnection.get(connection);
+  }
+
+  /** The entries of its last list that cannot be used; the same list until the next one. */
+  leftOut(connection: string): readonly LeftOut[] {
+    return this.#leftOut.get(connection) ?? NOTHING;
+  }
+
+  /** Replaces those entries. They hold no secrets. */
+  leaveOut(connection: string, entries: readonly LeftOut[]): void {
+    if (entries.length === 0) this.#leftOut.delete(connection);
+    else this.#leftOut.set(connection, entries);
   }
 
   /** Replaces the catalog of a connection. Equal tools keep their old objects; for an equal list there is no difference. */
@@ -73,6 +87,7 @@ export class Catalogs {
 
   delete(connection: string): void {
     this.#byConnection.delete(connection);
+    this.#leftOut.delete(connection);
     this.onlisted?.(connection, []);
   }
 }

@@ -1,64 +1,116 @@
 /** Reads one list over all its pages (MCP specification, "Pagination"). */
+import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import { jsonSize } from '../json/nesting.js';
+import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
+/** Pages in a row without a new entry. A server that filters its pages may have a few. */
+export const MAX_FRUITLESS = 10;
 
 /** Limit of characters of all pages together: as much as one message may hold. */
 const MAX_SIZE = 64 * 1024 * 1024;
+/** The share of the time after which no further page is awaited, so that what was read can still be used. */
+const SHARE_OF_LIMIT = 0.9;
+
+/** One list of a server, and the limits of its reading. */
+export interface ListRequest {
+  readonly method: string;
+  /** The field of the answer that holds the entries. */
+  readonly key: string;
+  /** Milliseconds for all pages together; 0 = no limit. */
+  readonly limitMs: number;
+}
 
 export interface WholeList {
   readonly items: readonly unknown[];
   /** Why the list may be incomplete; undefined if it is complete. */
   readonly problem: string | undefined;
+  /** The server does not know the method. */
+  readonly isRefused?: boolean;
 }
 
 /**
- * Reads every page of `method`. If the server does not know the method, the list is empty. Reading stops at a repeated
- * cursor, since it would never end, and at a page that would make the list too large.
+ * Reads every page of a list. Reading stops, with what was read so far, at a repeated cursor, after several pages without
+ * a new entry, at a page that would make the list too large, and if a further page does not come in time. An entry that a
+ * later page repeats is kept once.
  */
 export async function listAll(
   client: ProtocolClient,
-  method: string,
-  key: string,
+  clock: Clock,
+  { method, key, limitMs }: ListRequest,
   signal: AbortSignal,
 ): Promise<WholeList> {
+  const begun = clock.now();
   const items: unknown[] = [];
-  const seen = new Set<string>();
+  const cursors = new Set<string>();
+  const known = new Set<string>();
+  const stop = (why: string): WholeList => ({ items, problem: `${method} ${why}` });
   let size = 0;
+  let fruitless = 0;
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const result = await requestPage(client, method, cursor, signal);
-    if (result === undefined) return { items, problem: undefined };
+    const params = cursor === undefined ? {} : { cursor };
+    const request = (inner: AbortSignal): ReturnType<ProtocolClient['request']> =>
+      client.request(method, params, { signal: inner });
+    let result: Record<string, unknown>;
+    try {
+      result =
+        page === 1 || !isLimit(limitMs)
+          ? await request(signal)
+          : await withinLimit(clock, signal, timeLeft(limitMs, clock.now() - begun), request);
+    } catch (error) {
+      if (error instanceof LimitOver && !signal.aborted) {
+        return stop(`took too long; read ${page - 1} pages and stopped.`);
+      }
+      if (!(error instanceof RpcError) || error.rpcCode !== METHOD_NOT_FOUND) throw error;
+      return page === 1
+        ? { items, problem: undefined, isRefused: true }
+        : stop(`is unknown for page ${page}; read ${page - 1} pages and stopped.`);
+    }
     const entries = result[key];
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
     size += jsonSize(entries, MAX_SIZE);
-    if (size > MAX_SIZE)
-      return { items, problem: `${method} is too large; read ${page - 1} pages and stopped.` };
-    for (const entry of entries as readonly unknown[]) items.push(entry);
-    cursor = typeof result['nextCursor'] === 'string' ? result['nextCursor'] : undefined;
-    if (cursor === undefined) return { items, problem: undefined };
-    if (seen.has(cursor)) {
-      return { items, problem: `${method} gave the same cursor twice; read ${page} pages and stopped.` };
+    if (size > MAX_SIZE) return stop(`is too large; read ${page - 1} pages and stopped.`);
+    const next = result['nextCursor'];
+    const isOnly = page === 1 && typeof next !== 'string';
+    const fresh = isOnly ? (entries as readonly unknown[]) : newEntries(entries, known);
+    for (const entry of fresh) items.push(entry);
+    if (typeof next !== 'string') return { items, problem: undefined };
+    fruitless = fresh.length === 0 ? fruitless + 1 : 0;
+    if (fruitless === MAX_FRUITLESS) {
+      return stop(
+        `gave ${MAX_FRUITLESS} pages in a row without a new entry; read ${page} pages and stopped.`,
+      );
     }
-    seen.add(cursor);
+    if (cursors.has(next)) return stop(`gave the same cursor twice; read ${page} pages and stopped.`);
+    cursors.add(next);
+    cursor = next;
   }
-  return { items, problem: `${method} has more than ${MAX_PAGES} pages; the rest was left out.` };
+  return stop(`has more than ${MAX_PAGES} pages; the rest was left out.`);
 }
 
-async function requestPage(
-  client: ProtocolClient,
-  method: string,
-  cursor: string | undefined,
-  signal: AbortSignal,
-): Promise<Record<string, unknown> | undefined> {
-  try {
-    return await client.request(method, cursor === undefined ? {} : { cursor }, { signal });
-  } catch (error) {
-    if (error instanceof RpcError && error.rpcCode === METHOD_NOT_FOUND) return undefined;
-    throw error;
-  }
+/** A list that the server has declared: if it refuses to give it, that is a problem. */
+export function promised({ method }: ListRequest, list: WholeList): WholeList {
+  if (list.isRefused !== true) return list;
+  return {
+    ...list,
+    problem: `The server declares the capability for ${method}, but does not know that method.`,
+  };
+}
+
+/** At least a millisecond: a limit of 0 would be none. */
+function timeLeft(limitMs: number, passedMs: number): number {
+  return Math.max(1, limitMs * SHARE_OF_LIMIT - passedMs);
+}
+
+/** The entries that no earlier page had. Within a page, all are kept. */
+function newEntries(entries: readonly unknown[], known: Set<string>): readonly unknown[] {
+  const texts = entries.map((entry) => JSON.stringify(entry));
+  const fresh = entries.filter((_, index) => !known.has(texts[index] as string));
+  for (const text of texts) known.add(text);
+  return fresh;
 }

@@ -58,6 +58,15 @@ export function lonelyNames(tools: readonly ToolIdentity[], template: NamingTemp
   return tools.map((tool) => nameOf(toCandidate(tool, template)));
 }
 
+/** A name that was cut ends in a hash of nine characters; the part before it follows the template. */
+const SURE_LENGTH = MAX_LENGTH - 1 - HASH_STEP;
+
+/** Whether a tool of that server may have that name, as far as is certain before its tools are known. */
+export function mayBeOf(server: string, name: string, template: NamingTemplate): boolean {
+  const start = template.slice(0, template.indexOf('{tool}')).replace('{server}', () => server);
+  return name.startsWith(start.replace(/[^a-zA-Z0-9_-]/gu, '_').slice(0, SURE_LENGTH));
+}
+
 function groupByName(candidates: Iterable<Candidate>): Map<string, Candidate[]> {
   const groups = new Map<string, Candidate[]>();
   for (const candidate of candidates) {

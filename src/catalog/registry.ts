@@ -9,6 +9,7 @@
  */
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
+import type { LeftOutTool } from '../lifecycle/status.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
@@ -17,6 +18,7 @@ import { compareText } from '../text/cut-text.js';
 import { type ToolFilter, isAllowed } from '../config/entry/tool-filter.js';
 import { NameClaims, exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
 import { isSameList } from './list-diff.js';
+import type { LeftOut } from './tool-check.js';
 
 /** One tool as a model sees it. */
 export interface CatalogTool {
@@ -68,6 +70,7 @@ export class ToolRegistry {
   /** By server, in the order of their names. */
   #shown: ReadonlyMap<string, Shown> = new Map();
   readonly #claims = new NameClaims();
+  readonly #leftOut = new WeakMap<readonly LeftOut[], readonly LeftOutTool[]>();
   #isStale = false;
   /** Tools may be gone: the list is then rebuilt at once and not at the next read, so that this is reported in time. */
   #mayShrink = false;
@@ -95,6 +98,25 @@ export class ToolRegistry {
   count(server: string): number {
     this.#bringUpToDate();
     return this.#shown.get(server)?.tools.length ?? 0;
+  }
+
+  /** Whether a list of that server is known, from now or from an earlier run. */
+  hasListOf(server: string): boolean {
+    return this.catalogs.get(server) !== undefined;
+  }
+
+  /** The tools that a server lists and that cannot be offered; the same list until it changes. */
+  leftOut(server: string): readonly LeftOutTool[] {
+    const entries = this.catalogs.leftOut(server);
+    const known = this.#leftOut.get(entries);
+    if (known !== undefined) return known;
+    const named = entries.map(({ tool, why }) => ({
+      name: tool === null ? null : this.#lonelyName(server, tool),
+      tool,
+      why,
+    }));
+    this.#leftOut.set(entries, named);
+    return named;
   }
 
   /** The definitions of one server's shown tools; the same list until they change. */
@@ -145,6 +167,10 @@ export class ToolRegistry {
       event.type === 'connection.stopped' ||
       (event.type === 'connection.state' && showing(event.from) !== showing(event.to))
     );
+  }
+
+  #lonelyName(server: string, tool: string): string | null {
+    return lonelyNames([{ server, tool }], this.naming)[0] ?? null;
   }
 
   #named(): ReadonlyMap<string, CatalogTool> {

@@ -15,12 +15,23 @@ import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import { quoted } from '../text/quoted.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];
   /** One sentence for every tool left out and for every field removed. */
   readonly problems: string[];
+  /** The entries that are left out. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** An entry of a list of tools that cannot be used. */
+export interface LeftOut {
+  /** The server's own name for it; null if it has none. */
+  readonly tool: string | null;
+  /** Why, to continue a sentence: "its inputSchema is not an object". */
+  readonly why: string;
 }
 
 /** What is wrong with the schema of a tool; undefined if nothing is. */
@@ -41,30 +52,14 @@ function typedSchema(schema: unknown): unknown {
   return isUntyped ? { ...schema, type: 'object' } : schema;
 }
 
-const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'annotations',
-  'outputSchema',
-  'icons',
-  'execution',
-  '_meta',
-]);
-
-/** The entry without optional fields that are null (they count as absent), and with types for schemas that lack them. */
-function repaired(entry: JsonObject): JsonObject {
-  const fields = Object.entries(entry).filter(
-    ([field, value]) => value !== null || !MAY_BE_ABSENT.has(field),
-  );
-  const schemas = fields
-    .filter(([field, schema]) => field === 'outputSchema' && schema !== undefined)
-    .map(([field, schema]) => [field, typedSchema(schema)] as const);
+/** The entry without `null` in optional fields, and with types for schemas that lack them. */
+function repaired(given: JsonObject): JsonObject {
+  const entry = withoutNulls(given, TOOL);
+  const { outputSchema } = entry;
   const inputSchema = typedSchema(entry['inputSchema'] ?? {});
-  const isSound =
-    fields.length === Object.keys(entry).length &&
-    inputSchema === entry['inputSchema'] &&
-    schemas.every(([field, schema]) => schema === entry[field]);
-  return isSound ? entry : { ...Object.fromEntries(fields), ...Object.fromEntries(schemas), inputSchema };
+  const typedOutput = typedSchema(outputSchema);
+  if (inputSchema === entry['inputSchema'] && typedOutput === outputSchema) return entry;
+  return { ...entry, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema: typedOutput }) };
 }
 
 /** Why an entry cannot be used at all; undefined if it is a tool. */
@@ -107,8 +102,13 @@ function withoutFields(tool: Tool, fields: ReadonlyMap<string, string>): Tool {
 }
 
 function describe(entry: unknown, index: number): string {
+  const name = nameIn(entry);
+  return name === null ? `Tool number ${index + 1}` : `Tool ${quoted(name)}`;
+}
+
+function nameIn(entry: unknown): string | null {
   const name = isJsonObject(entry) ? entry['name'] : undefined;
-  return typeof name === 'string' && name !== '' ? `Tool ${quoted(name)}` : `Tool number ${index + 1}`;
+  return typeof name === 'string' && name !== '' ? name : null;
 }
 
 const MAX_NAMED = 3;
@@ -135,6 +135,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
   const tools = new Map<string, Tool>();
   const problems: string[] = [];
 
+  const leftOut: LeftOut[] = [];
   const untyped: string[] = [];
 
   for (const [index, given] of raw.entries()) {
@@ -142,6 +143,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
     const flaw = flawOfEntry(entry, tools);
     if (flaw !== undefined) {
       problems.push(`${describe(entry, index)} was left out: ${flaw}.`);
+      leftOut.push({ tool: nameIn(entry), why: flaw });
       continue;
     }
     const tool = entry as Tool;
@@ -153,7 +155,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
     tools.set(tool.name, flaws.size === 0 ? tool : withoutFields(tool, flaws));
   }
   if (untyped.length > 0) problems.push(untypedProblem(untyped));
-  return { tools: [...tools.values()], problems };
+  return { tools: [...tools.values()], problems, leftOut };
 }
 
 /** The tools of a checked list as text, by name. */

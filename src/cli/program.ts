@@ -77,7 +77,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addImport(program, act);
   addTrust(program, act, host.stdin);
   addReview(program, act, host.stdin);
-  addLogin(program, act);
+  addLogin(program, act, host.stdin);
   addLogout(program, act);
   addMachine(program, act);
   addHelp(program);
@@ -273,12 +273,12 @@ function addReview(program: Command, act: Act, stdin: NodeJS.ReadableStream): vo
     });
 }
 
-function addLogin(program: Command, act: Act): void {
+function addLogin(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'login', 'sign in to a server in the browser')
     .argument('<server>', 'name of the server')
     .action(async (server: string, _, command: Command) => {
       const { login } = await import('./commands/login-command.js');
-      await act(command, (flags, terminal) => login(flags, terminal, server));
+      await act(command, (flags, terminal) => login(flags, terminal, server, stdin));
     });
 }
 

@@ -1,4 +1,4 @@
-/** The target of a local reference in a JSON Schema: `#`, or `#` and a JSON pointer (RFC 6901, section 6). */
+/** JSON pointers (RFC 6901), and the local references of a JSON Schema: `#`, or `#` and a pointer (section 6). */
 import type { JsonObject } from './json-object.js';
 
 /** The value that the reference points to; undefined if there is none, or the reference is not local. */
@@ -22,4 +22,9 @@ function tokensOf(reference: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A name as one token of a JSON pointer. */
+export function pointerToken(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -249,6 +249,14 @@ export type LifecycleEventBody =
       /** Its URI, as the server gave it. */
       readonly uri: string;
     } & ConnectionScoped)
+  /** A notification that Troupe does not know, for instance one of an extension. It has no further effect. */
+  | ({
+      readonly type: 'server.notification';
+      /** Its method, cut if it is long. */
+      readonly method: string;
+      /** Its parameters, without secrets. Absent if they have more than 64 Ki characters or nest too deeply. */
+      readonly params?: Readonly<Record<string, unknown>>;
+    } & ConnectionScoped)
   /** A line the server wrote to stderr, or a log message of the protocol. */
   | ({
       readonly type: 'server.log';

@@ -35,6 +35,7 @@ const CHANGE_NOTHING: ReadonlySet<LifecycleEventType> = new Set([
   'call.progress',
   'call.finished',
   'server.request',
+  'server.notification',
   'resource.updated',
   'elicitation.completed',
 ]);

@@ -18,6 +18,16 @@ import type { PhaseTimings, StatusDetails } from './status-details.js';
 /** Why a server is stopped: its entry says so, somebody stopped it or removed it, or the troupe was closed. */
 export type StoppedReason = StopReason | 'disabled';
 
+/** A tool that a server lists and that is not offered, because its entry cannot be used. */
+export interface LeftOutTool {
+  /** The name that it would have for the model; null if it has no name. */
+  readonly name: string | null;
+  /** The server's own name for it; null if it has none. */
+  readonly tool: string | null;
+  /** Why, to continue a sentence. */
+  readonly why: string;
+}
+
 /** What is known of a server now: one row of `troupe.status`. Plain JSON; holds no secret. */
 export interface ServerStatus {
   /** Name of the server in the configuration. */
@@ -36,6 +46,8 @@ export interface ServerStatus {
   readonly transport: 'stdio' | 'http' | 'sse' | 'in-process';
   /** Tools that are shown, after the entry's filters. */
   readonly toolCount: number;
+  /** Tools that the server lists and that cannot be offered: their entries are broken, or repeat a name. */
+  readonly toolsLeftOut: readonly LeftOutTool[];
   /** Resources that the server has listed; 0 before they are read. */
   readonly resourceCount: number;
   /** Prompts that the server has listed; 0 before they are read. */
@@ -84,6 +96,7 @@ export interface StatusFacts {
   readonly transport: ServerStatus['transport'];
   readonly generation: number;
   readonly toolCount: number;
+  readonly toolsLeftOut: readonly LeftOutTool[];
   readonly extras: ExtraCounts;
   readonly reason: StoppedReason | null;
   readonly stderrTail: readonly string[];
@@ -118,6 +131,7 @@ export function toStatus(
     source: facts.source,
     transport: details.transport ?? context?.transport ?? facts.transport,
     toolCount: facts.toolCount,
+    toolsLeftOut: facts.toolsLeftOut,
     resourceCount: facts.extras.resources,
     promptCount: facts.extras.prompts,
     serverInfo: server?.info ?? null,

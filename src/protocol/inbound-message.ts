@@ -4,6 +4,7 @@
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../json/json-object.js';
+import { paramsWithoutNulls } from './absent-nulls.js';
 import { RpcError, type JsonObject, type Progress } from './protocol-client.js';
 
 export interface InboundRequest {
@@ -28,9 +29,10 @@ export type Inbound =
 
 export function toInbound(message: unknown): Inbound {
   if (!isJsonObject(message)) return odd('The server sent something that is not a message.');
-  const { id, method, params = {} } = message;
-  if (!('method' in message)) return toAnswer(message);
-  if (id !== undefined) {
+  const { id, method } = message;
+  if (method === undefined || method === null) return toAnswer(message);
+  const params = paramsWithoutNulls(method, message['params']);
+  if (id !== undefined && id !== null) {
     const isWhole = isRequestId(id) && typeof method === 'string' && isWithMeta(params);
     return isWhole && Object.keys(message).every((name) => REQUEST_MEMBERS.has(name))
       ? { kind: 'request', id, method, params }
@@ -66,7 +68,7 @@ export function toCancelled(
 }
 
 function toAnswer({ id, result, error }: JsonObject): Extract<Inbound, { kind: 'answer' }> {
-  const isBoth = result !== undefined && error !== undefined;
+  const isBoth = isPresent(result) && isPresent(error);
   return {
     kind: 'answer',
     id: toOwnId(id),
@@ -94,7 +96,12 @@ function isRequestId(value: unknown): value is RequestId {
 
 /** An object whose `_meta`, if present, is an object too (MCP specification, "General fields"). */
 function isWithMeta(value: unknown): value is JsonObject {
-  return isJsonObject(value) && (value['_meta'] === undefined || isJsonObject(value['_meta']));
+  return isJsonObject(value) && (!isPresent(value['_meta']) || isJsonObject(value['_meta']));
+}
+
+/** `null` counts as absent. */
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function odd(what: string): Inbound {

@@ -6,7 +6,7 @@ import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/s
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { isJsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
-import { ProtocolFailure, type JsonObject } from './protocol-client.js';
+import { ProtocolFailure, type JsonObject, type RpcError } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
 
@@ -20,21 +20,35 @@ export const KNOWN_VERSIONS: readonly string[] = [
 
 /** Throws a `ProtocolFailure` if the answer is not valid, or if its protocol version is unknown. */
 export function parseInitializeResult(value: JsonObject): ServerIdentity {
+  const { protocolVersion: spoken } = value;
+  if (typeof spoken === 'string' && !KNOWN_VERSIONS.includes(spoken)) {
+    throw unknownVersion(`The server speaks protocol version ${cutText(spoken, 40)}`);
+  }
   const read = readResult(value);
   const { protocolVersion } = read;
-  if (!KNOWN_VERSIONS.includes(protocolVersion)) {
-    throw new ProtocolFailure({
-      code: 'protocol-version',
-      message: `The server speaks protocol version ${cutText(protocolVersion, 40)}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${KNOWN_VERSIONS.join(', ')}.`,
-      hint: 'Use a version of the server that speaks one of these.',
-    });
-  }
   return {
     info: read.serverInfo,
     capabilities: read.capabilities,
     protocolVersion,
     instructions: read.instructions ?? null,
   };
+}
+
+/** The failure if an error that answers `initialize` is about the protocol version; undefined if it is not. */
+export function versionRefusal({ message, data }: RpcError): ProtocolFailure | undefined {
+  const supported = isJsonObject(data) ? [data['supported'], data['supportedVersions']].flat() : [];
+  const versions = supported.filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}/.test(each));
+  if (versions.length === 0 && !/protocol[ _-]?version/i.test(message)) return undefined;
+  const known = versions.length === 0 ? '' : ` (it knows ${cutText(versions.join(', '), 200)})`;
+  return unknownVersion(`The server refuses the protocol version${known}: ${cutText(message, 200)}`);
+}
+
+function unknownVersion(what: string): ProtocolFailure {
+  return new ProtocolFailure({
+    code: 'protocol-version',
+    message: `${what}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${KNOWN_VERSIONS.join(', ')}.`,
+    hint: 'Use a version of the server that speaks one of these.',
+  });
 }
 
 /** Reads a value of one kind; throws if it is of another. `at` is its path. */

@@ -12,11 +12,13 @@ import { systemClock } from '../ports.js';
 import { toError } from '../text/error-message.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { resultWithoutNulls } from './absent-nulls.js';
 import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
 import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
-import { LATEST_PROTOCOL_VERSION, parseInitializeResult } from './initialize-result.js';
+import { LATEST_PROTOCOL_VERSION, parseInitializeResult, versionRefusal } from './initialize-result.js';
 import {
   RequestLostError,
+  RpcError,
   type Asked,
   type Cause,
   type JsonObject,
@@ -66,7 +68,7 @@ class SessionClient implements ProtocolClient {
   async open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity> {
     this.#attach(transport);
     const { capabilities, clientInfo, meta } = this.options;
-    const initialized = await this.request(
+    const asked = this.request(
       'initialize',
       {
         protocolVersion: LATEST_PROTOCOL_VERSION,
@@ -76,6 +78,9 @@ class SessionClient implements ProtocolClient {
       },
       { signal },
     );
+    const initialized = await asked.catch((error: unknown) => {
+      throw (error instanceof RpcError ? versionRefusal(error) : undefined) ?? error;
+    });
     const identity = parseInitializeResult(initialized);
     transport.setProtocolVersion?.(identity.protocolVersion);
     await this.notify('notifications/initialized');
@@ -196,7 +201,7 @@ class SessionClient implements ProtocolClient {
     if (sent === undefined) {
       if (!(id < this.#nextId)) this.onoddity?.('The server answered a request that was never sent.');
     } else if (result !== undefined) {
-      sent.answer(result);
+      sent.answer(resultWithoutNulls(sent.method, result));
     } else {
       sent.fail(error?.answering(sent.method) ?? new RequestLostError(INVALID_ANSWER, true));
     }

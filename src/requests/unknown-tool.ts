@@ -13,9 +13,22 @@ export function unknownTool(
   vanished?: RemovedTool,
   offered: readonly CatalogTool[] = [],
 ): UnknownToolError {
+  const leftOut = whyLeftOut(name, statuses);
+  if (leftOut !== undefined) return leftOut;
   if (vanished !== undefined) return goneTool(name, vanished);
   const hints = `${didYouMean(name, offered)}${whoIsAway(statuses)}`;
   return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
+}
+
+/** The error if a server lists a tool of that name (or that `server/tool`) whose entry cannot be used. */
+export function whyLeftOut(name: string, statuses: readonly ServerStatus[]): UnknownToolError | undefined {
+  for (const { server, toolsLeftOut } of statuses) {
+    const found = toolsLeftOut.find((each) => each.name === name || `${server}/${each.tool}` === name);
+    if (found === undefined) continue;
+    const message = `'${server}' lists '${found.tool}', but it cannot be offered: ${found.why}.`;
+    return new UnknownToolError(name, message, { server });
+  }
+  return undefined;
 }
 
 /** Suggests a tool: the given name is often the server's own name of it. */

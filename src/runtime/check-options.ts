@@ -123,6 +123,7 @@ const OPTIONS = {
     for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);
   },
   validateArguments: FLAG,
+  coerceArguments: FLAG,
   naming: {
     type: 'string',
     enum: [

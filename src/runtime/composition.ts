@@ -26,6 +26,7 @@ import { attachInspector } from '../inspector/host-inspector.js';
 import { Inspections } from '../inspector/inspections.js';
 import { Lifetime } from '../lifecycle/lifetime.js';
 import { Publisher } from '../lifecycle/publish.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { TroupeOptions } from '../options.js';
 import { PACKAGE } from '../package.js';
 import { systemClock, type Clock } from '../ports.js';
@@ -63,6 +64,7 @@ export interface TroupeParts {
   readonly configuration: Configuration;
   readonly signIns: SignIns | undefined;
   readonly registry: ToolRegistry;
+  readonly naming: NamingTemplate;
   readonly lists: ExtraLists;
   readonly removedTools: RemovedTools;
   readonly cache: CatalogCache | undefined;
@@ -190,6 +192,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     mask,
     validator: new SchemaValidator(),
     checksArguments: options.validateArguments !== false,
+    coercesArguments: options.coerceArguments !== false,
   });
   let lastCall = 0;
   const runtime: Runtime = {
@@ -198,6 +201,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     effects,
     calls: { clock, publish, mask, nextCall: () => (lastCall += 1), check },
     toolCount: (server) => registry.count(server),
+    toolsLeftOut: (server) => registry.leftOut(server),
     spawn: (spec) => servers.supervisor.add(spec),
   };
   const requests = new TroupeRequests({
@@ -278,6 +282,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     configuration,
     signIns,
     registry,
+    naming,
     lists,
     removedTools,
     cache,

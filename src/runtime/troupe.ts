@@ -13,6 +13,9 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import { filter } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
+import { callProblem } from '../calls/call-problem.js';
+import { Deadline } from '../calls/deadline.js';
+import { mayBeOf } from '../catalog/naming.js';
 import type { RenderedResult } from '../results/render-result.js';
 import type { ResultOptions } from './results.js';
 import { abortable } from '../async/abortable.js';
@@ -22,7 +25,8 @@ import type { RemovedTool } from '../catalog/vanished.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import { checkOptions, checkViewOptions } from './check-options.js';
 import type { Connection, WaitOptions } from '../servers/connection.js';
-import type { NotReadyError, ToolHeldError } from '../errors.js';
+import { CallAbortedError, NotReadyError, type ToolHeldError } from '../errors.js';
+import { messageOf } from '../text/error-message.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
 import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent } from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
@@ -313,7 +317,8 @@ export class Troupe {
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#parts.registry.tool(name);
     const connection = tool === undefined ? undefined : this.#parts.servers.get(tool.server)?.connection;
-    if (tool === undefined || connection === undefined) return Promise.reject(this.#unknown(name));
+    if (tool === undefined) return this.#callOnceListed(name, args, options);
+    if (connection === undefined) return Promise.reject(this.#unknown(name));
     return connection.callOffered(tool.tool, args, options, () => {
       const now = this.#parts.registry.tool(name);
       if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
@@ -328,6 +333,20 @@ export class Troupe {
    */
   get whyIdle(): NotReadyError | undefined {
     return this.#parts.lifetime.whyIdle;
+  }
+
+  /**
+   * The servers on their way whose tools are not known yet and may have that name.
+   *
+   * @internal
+   */
+  serversToCome(name: string): readonly string[] {
+    const { servers, naming, registry } = this.#parts;
+    if (this.whyIdle !== undefined || this.vanished(name) !== undefined) return [];
+    return this.status
+      .filter(({ server, tags }) => !tags.includes('settled') && mayBeOf(server, name, naming))
+      .map(({ server }) => server)
+      .filter((server) => servers.get(server)?.context !== undefined && !registry.hasListOf(server));
   }
 
   /**
@@ -692,6 +711,42 @@ export class Troupe {
     this.#forgetExit?.();
     detachInspector?.();
     publisher.complete();
+  }
+
+  /** Calls a tool that a server on its way may list, once it does. */
+  async #callOnceListed(name: string, args: object, options: CallOptions): Promise<CallToolResult> {
+    const problem = callProblem(args, options);
+    if (problem !== undefined) throw problem;
+    const { clock, publisher, registry, servers } = this.#parts;
+    const awaited = this.serversToCome(name);
+    const [server = ''] = awaited;
+    const awaitedServer = servers.get(server);
+    if (awaitedServer === undefined) throw this.#unknown(name);
+    const begun = clock.now();
+    const idleMs = options.timeoutMs ?? awaitedServer.entry.settings.callTimeoutMs;
+    const limits = { idleMs, totalMs: options.totalTimeoutMs ?? 0 };
+    const deadline = new Deadline(clock, limits, options.signal);
+    try {
+      const isListed = (): boolean => registry.tool(name) !== undefined;
+      await publisher.until(() => isListed() || this.serversToCome(name).length === 0, deadline.signal);
+      if (!isListed()) await awaitedServer.connection.ready({ signal: deadline.signal });
+    } catch (cause) {
+      if (deadline.aborted && options.signal?.aborted === true) {
+        throw new CallAbortedError(`The call of '${name}' was aborted.`, {
+          server,
+          cause: options.signal.reason,
+        });
+      }
+      const why = deadline.aborted ? `'${server}' did not list it in time` : messageOf(cause);
+      throw new NotReadyError(`'${name}' was not sent: ${why}`, { server, cause });
+    } finally {
+      deadline.end();
+    }
+    if (registry.tool(name) === undefined) throw this.#unknown(name);
+    const { totalTimeoutMs } = options;
+    const isLimited = totalTimeoutMs !== undefined && totalTimeoutMs > 0;
+    const left = isLimited ? { totalTimeoutMs: Math.max(1, totalTimeoutMs - (clock.now() - begun)) } : {};
+    return this.callTool(name, args, { ...options, ...left });
   }
 
   #unknown(name: string): Error {

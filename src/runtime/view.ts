@@ -25,7 +25,7 @@ import type {
 } from '../requests/connection-requests.js';
 import type { RequestOptions } from '../requests/request.js';
 import type { ServerScope, ResourceOptions, TroupeRequests } from '../requests/troupe-requests.js';
-import { goneTool } from '../requests/unknown-tool.js';
+import { goneTool, whyLeftOut } from '../requests/unknown-tool.js';
 
 /** Which servers and tools a view shows. */
 export interface ViewOptions {
@@ -52,6 +52,8 @@ export interface Viewed {
   readonly status: readonly ServerStatus[];
   readonly events$: Observable<LifecycleEvent>;
   readonly whyIdle: NotReadyError | undefined;
+  tool(name: string): CatalogTool | undefined;
+  serversToCome(name: string): readonly string[];
   vanished(name: string): RemovedTool | undefined;
   whyHeld(name: string): ToolHeldError | undefined;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
@@ -182,7 +184,7 @@ export class View {
    * ```
    */
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
-    if (this.tool(name) === undefined) return Promise.reject(this.#unknown(name));
+    if (this.tool(name) === undefined && !this.#mayCome(name)) return Promise.reject(this.#unknown(name));
     return this.#whole.callTool(name, args, options);
   }
 
@@ -303,11 +305,23 @@ export class View {
     if (whyIdle !== undefined) return whyIdle;
     const held = this.#whole.whyHeld(name);
     if (held?.server !== undefined && this.#offers({ name, server: held.server })) return held;
+    const leftOut = whyLeftOut(
+      name,
+      this.#whole.status.filter(({ server }) => this.#offers({ name, server })),
+    );
+    if (leftOut !== undefined) return leftOut;
     const vanished = this.#whole.vanished(name);
     if (vanished !== undefined && this.#offers({ name, server: vanished.server })) {
       return goneTool(name, vanished);
     }
     return new UnknownToolError(name, `No tool called '${name}' is offered here.`);
+  }
+
+  /** A server of the view that is on its way may list it. */
+  #mayCome(name: string): boolean {
+    if (this.#whole.tool(name) !== undefined) return false;
+    const servers = this.#whole.serversToCome(name);
+    return servers.length > 0 && servers.every((server) => this.#offers({ name, server }));
   }
 
   #sees(server: string): boolean {

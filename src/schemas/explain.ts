@@ -5,6 +5,7 @@
 import type { OutputUnit } from '@cfworker/json-schema';
 import { cutText } from '../text/cut-text.js';
 import { isJsonObject } from '../json/json-object.js';
+import { pointerToken } from '../json/local-reference.js';
 import { percentDecoded } from '../text/percent-decoded.js';
 
 /** One place that does not fit the schema. */
@@ -95,7 +96,7 @@ export function explain(
     } else if (keyword === 'required') {
       const properties = wantedAt(keywordLocation.replace(/required$/, 'properties'), schema);
       for (const name of missing(wanted, properties, valueAt(path, value))) {
-        tell(`${path}/${escaped(name)}`, 'is missing');
+        tell(`${path}/${pointerToken(name)}`, 'is missing');
       }
     } else {
       const exclusive = EXCLUSIVE.get(keyword);
@@ -159,10 +160,6 @@ function tokensOf(pointer: string): readonly string[] {
     .split('/')
     .slice(1)
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /**

@@ -6,6 +6,7 @@
  * not checked; values that are data and not schemas (`const`, `default`, the members of `enum`) are not searched.
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { pointerToken } from '../json/local-reference.js';
 import { quoted } from '../text/quoted.js';
 
 const TYPES: ReadonlySet<unknown> = new Set([
@@ -72,7 +73,7 @@ function flawBelow(holding: Holding, value: unknown): Flaw | undefined {
   if (holding !== 'named schemas' && isJsonObject(value)) return flawIn(value);
   for (const [step, each] of Object.entries(value as object)) {
     const flaw = isJsonObject(each) ? flawIn(each) : undefined;
-    if (flaw !== undefined) return { what: flaw.what, at: `/${escaped(step)}${flaw.at}` };
+    if (flaw !== undefined) return { what: flaw.what, at: `/${pointerToken(step)}${flaw.at}` };
   }
   return undefined;
 }
@@ -110,8 +111,4 @@ function isSchema(value: unknown): boolean {
 
 function isSchemas(value: unknown): boolean {
   return Array.isArray(value) && value.every(isSchema);
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -347,7 +347,8 @@ export class Connection {
   async finishAuth(answer: string, options: WaitOptions = {}): Promise<void> {
     const isWaiting = (): boolean => this.#is('authorizing');
     const { signIns } = this.#server.runtime.effects;
-    const finishing = isWaiting() ? signIns?.finish(this.name, answer) : undefined;
+    const canFinish = isWaiting() || signIns?.url(this.name) !== undefined;
+    const finishing = canFinish ? signIns?.finish(this.name, answer) : undefined;
     if (finishing === undefined) {
       throw new NotReadyError(`'${this.name}' is not waiting for a sign-in.`, { server: this.name });
     }

@@ -26,7 +26,13 @@ import { Connection } from './connection.js';
 import { KnownSecrets } from '../secrets/known-secrets.js';
 import { follow, type ConnectionRef, detailsOf } from '../lifecycle/follow.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import { type ServerStatus, toStatus, type StatusFacts, type StoppedReason } from '../lifecycle/status.js';
+import {
+  type LeftOutTool,
+  type ServerStatus,
+  toStatus,
+  type StatusFacts,
+  type StoppedReason,
+} from '../lifecycle/status.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ServerEntry, type EntryTerms } from './server-entry.js';
@@ -49,6 +55,7 @@ export interface Runtime {
   readonly calls: CallPorts;
   /** Tools of a server that are shown. */
   readonly toolCount: (server: string) => number;
+  readonly toolsLeftOut: (server: string) => readonly LeftOutTool[];
   /** Makes the manager spawn an actor. Throws an `InvalidTransitionError` if its phase does not allow that. */
   readonly spawn: (spec: ChildSpec) => void;
 }
@@ -303,11 +310,13 @@ function statusOf(server: Server): ServerStatus {
     transport: entry.transport,
     generation,
     toolCount: runtime.toolCount(name),
+    toolsLeftOut: runtime.toolsLeftOut(name),
     extras: extras.counts(name),
     reason: present.state === 'stopped' ? whyStopped(server) : null,
     stderrTail: server.session?.transport?.stderrTail() ?? [],
     trustRequest: hasTag(present, 'awaitingTrust') ? (entry.trustRequest ?? null) : null,
-    authUrl: hasTag(present, 'authorizing') ? (signIns?.url(name) ?? null) : null,
+    authUrl:
+      hasTag(present, 'authorizing') || hasTag(present, 'usable') ? (signIns?.url(name) ?? null) : null,
   };
   return toStatus(facts, present, ref === undefined ? NO_DETAILS : detailsOf(ref), context);
 }

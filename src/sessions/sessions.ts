@@ -12,11 +12,12 @@
  * S4. Pending requests are settled before a close begins, and calls before a loss is reported.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { ExtraList, SessionKey } from '../../machines/connection/connection.events.js';
+import type { ServerList, SessionKey } from '../../machines/connection/connection.events.js';
 import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';
 import type { ToolCheck } from '../catalog/tool-check.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
+import { ListReadings } from './list-readings.js';
 import { PendingCalls, type PendingCall } from './pending-calls.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
@@ -31,7 +32,7 @@ export type SessionSignal =
   | { readonly kind: 'lost'; readonly failure: RawFailure }
   /** `count` exchanges in a row have failed to reach the server. */
   | { readonly kind: 'unreachable'; readonly count: number; readonly failure: RawFailure }
-  | { readonly kind: 'listChanged'; readonly list: 'tools' | ExtraList }
+  | { readonly kind: 'listChanged'; readonly list: ServerList }
   /** A fault that does not prove a loss: the server should be pinged. */
   | { readonly kind: 'doubt' }
   /** A call timed out, and the server has been silent since it was sent. */
@@ -49,11 +50,16 @@ export class Session {
   isInitialized = false;
   /** The tools that the server has listed, until they are adopted. */
   listed: ToolCheck | undefined;
+  /** How many tools it listed last, whether or not they can be used; undefined if it refused to. */
+  toolsListed: number | undefined;
+  readonly readings = new ListReadings();
   /** Time of the last sign of life from the server, milliseconds since the epoch. */
   activeAt = 0;
   /** Time of the last call that ended, milliseconds since the epoch; 0 before the first. */
   usedAt = 0;
   #listener: SessionListener | undefined;
+  /** Lists whose change was announced before anybody listened. */
+  #unheard: Set<ServerList> | undefined;
   /** Why the server seems to be gone although its transport has not ended. */
   #doubtful: RawFailure | undefined;
   #transport: SessionTransport | undefined;
@@ -76,6 +82,11 @@ export class Session {
 
   get transport(): SessionTransport | undefined {
     return this.#transport;
+  }
+
+  /** Resolves when nothing of it is left. */
+  get gone(): Promise<Released> {
+    return this.#gone;
   }
 
   get isClosing(): boolean {
@@ -122,13 +133,20 @@ export class Session {
   /** Sets the only listener, until the returned function is called or the session ends. */
   watch(listener: SessionListener): () => void {
     this.#listener = listener;
+    const unheard = this.#unheard ?? [];
+    this.#unheard = undefined;
+    for (const list of unheard) listener({ kind: 'listChanged', list });
     return () => {
       if (this.#listener === listener) this.#listener = undefined;
     };
   }
 
   signal(signal: SessionSignal): void {
-    this.#listener?.(signal);
+    if (this.#listener !== undefined) this.#listener(signal);
+    // A list that is yet to be read will hold the change.
+    else if (signal.kind === 'listChanged' && this.readings.number(signal.list) > 0) {
+      (this.#unheard ??= new Set()).add(signal.list);
+    }
   }
 
   beginCall(): PendingCall {

@@ -56,6 +56,22 @@ export class LineFramer {
     return this.#length;
   }
 
+  /** The first bytes of the line that has not ended, as text. */
+  beginning(): string {
+    const bytes = this.#head ?? this.#buffer.subarray(0, Math.min(this.#length, EXCERPT_BYTES));
+    return bytes.toString('utf8');
+  }
+
+  /** The line that has not ended, as text; it must not be beyond the limit. */
+  peek(): string {
+    return this.#buffer.toString('utf8', 0, this.#length);
+  }
+
+  /** Forgets the line that has not ended; it must not be beyond the limit. */
+  drop(): void {
+    this.#length = 0;
+  }
+
   push(chunk: Buffer): void {
     let from = 0;
     for (let cut = chunk.indexOf(LINE_FEED); cut !== -1; cut = chunk.indexOf(LINE_FEED, from)) {

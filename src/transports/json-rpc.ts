@@ -38,6 +38,19 @@ const LOOKING: ReadonlySet<string> = new Set([
   'prompts/list',
 ]);
 
+/** Requests of callers: if a server refuses one for want of scope, only that caller is concerned. */
+const OF_CALLERS: ReadonlySet<string> = new Set([
+  'tools/call',
+  'resources/read',
+  'resources/subscribe',
+  'prompts/get',
+  'completion/complete',
+]);
+
+export function isOfCaller(message: JSONRPCMessage): boolean {
+  return isRequest(message) && OF_CALLERS.has(message.method);
+}
+
 /** Whether a server may get this message twice without harm: answers are matched by id, and notifications need no answer. */
 export function mayComeTwice(message: JSONRPCMessage): boolean {
   return !isRequest(message) || LOOKING.has(message.method);

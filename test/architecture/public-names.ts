@@ -30,7 +30,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
-      EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LifecycleEvent LifecycleEventBody
+      EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
       LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
       Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions

@@ -168,6 +168,7 @@ describe('the public names', () => {
       'manager.stopped',
       'resource.updated',
       'server.log',
+      'server.notification',
       'server.request',
       'tool.accepted',
       'tool.held',

@@ -19,6 +19,7 @@ export function makeStatus(columns: Columns = {}, state: StateValue = 'ready'): 
     source: 'team.mcp.json',
     transport: 'stdio',
     toolCount: 0,
+    toolsLeftOut: [],
     resourceCount: 0,
     promptCount: 0,
     serverInfo: null,

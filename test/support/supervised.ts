@@ -104,6 +104,7 @@ function supervise(
     mask: (name) => servers.mask(name),
     validator: new SchemaValidator(),
     checksArguments: true,
+    coercesArguments: true,
   });
   let lastCall = 0;
   const runtime: Runtime = {
@@ -118,6 +119,7 @@ function supervise(
       check,
     },
     toolCount: () => 0,
+    toolsLeftOut: () => [],
     spawn: (spec) => servers.supervisor.add(spec),
   };
   const events = recordEvents(publisher.events$);

@@ -12,12 +12,13 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingCallProgress, showingProgress } from '../output/progress.js';
-import { manyLines } from '../output/safe-text.js';
+import { manyLines, oneLine } from '../output/safe-text.js';
 import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { wakeDormant } from './check-command.js';
 import { withTroupe } from '../with-troupe.js';
+import { whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 export interface CallRequest {
@@ -45,6 +46,11 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
     const tool = findTool(request.tool, troupe.tools);
     const server = troupe.status.find((row) => row.server === tool?.server);
     if (tool === undefined || server === undefined || !isUsable(server)) {
+      const leftOut = whyLeftOut(request.tool, troupe.status);
+      if (leftOut !== undefined) {
+        terminal.note(oneLine(leftOut.message));
+        return EXIT.failed;
+      }
       if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
       throw new UsageError(noSuchTool(request.tool, servers, troupe.tools));
     }

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
-import { noteWarnings } from '../output/server-notes.js';
+import { leftOutLines, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { withTroupe } from '../with-troupe.js';
 import stringWidth from 'string-width';
@@ -76,7 +76,12 @@ export function renderCheck(statuses: readonly ServerStatus[], colors: Colors): 
 
 function entryLines(status: ServerStatus, name: string, colors: Colors): string[] {
   if (status.reason === 'disabled') return [colors.dim(`- ${name}  disabled`)];
-  if (status.state === 'ready') return [`${colors.green('✓')} ${name}  ${describeReady(status)}`];
+  if (status.state === 'ready') {
+    return [
+      `${colors.green('✓')} ${name}  ${describeReady(status)}`,
+      ...leftOutLines(status).map((line) => `    ${colors.yellow(line)}`),
+    ];
+  }
   const [summary = '', ...details] = explain(status);
   return [`${colors.red('✗')} ${name}  ${summary}`, ...details.map((line) => `    ${line}`)];
 }

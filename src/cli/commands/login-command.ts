@@ -1,4 +1,6 @@
 /** `troupe login`: signs in to one server in the browser, and connects to prove that it works. */
+import { createInterface } from 'node:readline';
+import { messageOf } from '../../text/error-message.js';
 import { filter, firstValueFrom, fromEvent, map, takeUntil, throwIfEmpty } from 'rxjs';
 import type { AuthorizationRequest } from '../../auth/auth-options.js';
 import { hasTag } from '../../../machines/connection/connection.states.js';
@@ -25,7 +27,12 @@ import { withTroupe } from '../with-troupe.js';
  * `EXIT.failed` if the server is not ready in the end, or if the sign-in is not kept. Waits for the person without a
  * limit.
  */
-export async function login(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
+export async function login(
+  flags: Flags,
+  terminal: Terminal,
+  server: string,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const { names } = configuration;
   if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
@@ -35,7 +42,7 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
   let wasAsked = false;
   const onAuthorizationUrl = ({ url }: AuthorizationRequest): void => {
     wasAsked = true;
-    terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}`);
+    terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}\n${ELSEWHERE}`);
   };
   const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
@@ -45,8 +52,10 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
   });
   return withTroupe(troupe, terminal, async (signal) => {
     await requireFound(troupe, [server], signal);
-    await wakeDormant(troupe, signal);
-    const { state, toolCount } = await settled(troupe, server, signal);
+    const stopReading = takeAnswers(troupe, server, stdin, terminal);
+    const { state, toolCount } = await wakeDormant(troupe, signal)
+      .then(() => settled(troupe, server, signal))
+      .finally(stopReading);
     if (state !== 'ready') {
       noteFailures(troupe.status, only, terminal);
       return EXIT.failed;
@@ -60,6 +69,30 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
     }
     return EXIT.fine;
   });
+}
+
+const ELSEWHERE =
+  'If the browser runs on another machine, it ends at an address of 127.0.0.1 or localhost that it cannot open: paste that address here.';
+
+/** Takes the addresses that a person pastes, until the returned function is called. */
+function takeAnswers(
+  troupe: Pick<Troupe, 'connection'>,
+  server: string,
+  stdin: NodeJS.ReadableStream,
+  terminal: Terminal,
+): () => void {
+  const lines = createInterface({ input: stdin, terminal: false });
+  lines.on('line', (line) => {
+    const answer = line.trim();
+    if (answer === '') return;
+    troupe
+      .connection(server)
+      ?.finishAuth(answer)
+      .catch((error: unknown) => {
+        terminal.note(oneLine(messageOf(error)));
+      });
+  });
+  return () => lines.close();
 }
 
 /** Throws if, according to its entry, the server takes no sign-in. */

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
-import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
+import { isUsable, noteFailures, noteLeftOut, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { withTroupe } from '../with-troupe.js';
@@ -46,6 +46,7 @@ export async function tools(
     const list = troupe.tools.filter((tool) => shown.includes(tool.server));
     if (flags.json) terminal.print(JSON.stringify(list.map(toJsonTool), null, 2));
     else if (shown.length > 0) terminal.print(renderTools(list, shown, terminal.colors));
+    noteLeftOut(troupe.status, shown, terminal);
     noteChanges(terminal);
     return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
   });

@@ -3,6 +3,7 @@ import { hasTag } from '../../../machines/connection/connection.states.js';
 import { describeProblem } from '../../config/entry/problem.js';
 import type { ConfigProblem } from '../../errors.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
+import { countOf } from './duration.js';
 import { explain } from './failure-report.js';
 import { oneLine } from './safe-text.js';
 import type { Terminal } from './terminal.js';
@@ -16,6 +17,37 @@ export function noteWarnings(
   for (const warning of warnings) {
     if (warning.server !== undefined && !needed.includes(warning.server)) continue;
     terminal.note(terminal.noteColors.yellow(describeProblem(warning)));
+  }
+}
+
+const MAX_NAMED = 5;
+
+/** The tools of a server that cannot be offered, and why; empty if there are none. */
+export function leftOutLines({ toolsLeftOut }: Pick<ServerStatus, 'toolsLeftOut'>): readonly string[] {
+  const count = toolsLeftOut.length;
+  if (count === 0) return [];
+  const named = toolsLeftOut
+    .slice(0, MAX_NAMED)
+    .map(({ tool, why }) => `  ${oneLine(tool === null ? 'without a name' : tool)}: ${oneLine(why)}`);
+  return [
+    `${countOf(count, 'tool')} left out, because the server lists ${count === 1 ? 'it' : 'them'} wrongly:`,
+    ...named,
+    ...(count > MAX_NAMED ? [`  and ${count - MAX_NAMED} more`] : []),
+  ];
+}
+
+/** Notes which tools of these servers cannot be offered. */
+export function noteLeftOut(
+  statuses: readonly ServerStatus[],
+  needed: readonly string[],
+  terminal: Terminal,
+): void {
+  for (const status of statuses) {
+    if (!needed.includes(status.server)) continue;
+    const [first, ...rest] = leftOutLines(status);
+    if (first === undefined) continue;
+    terminal.note(terminal.noteColors.yellow(`${oneLine(status.server)}: ${first}`));
+    for (const line of rest) terminal.note(line);
   }
 }
 

@@ -6,6 +6,7 @@ import { shortDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
 import { serverCommand } from './server-command.js';
+import { leftOutLines } from './server-notes.js';
 
 /** `good`: usable. `busy`: on its way. `bad`: needs a person. `off`: not wanted. */
 export type Health = 'good' | 'busy' | 'bad' | 'off';
@@ -38,7 +39,11 @@ export function toRow(status: ServerStatus, now: number): Row {
     up: connectedAt === null ? '' : shortDuration(now - connectedAt),
     attempt: isTrying && attempt > 0 ? `${attempt}/${maxAttempts}` : '',
     next: nextAttemptAt === null ? '' : shortDuration(Math.ceil((nextAttemptAt - now) / 1_000) * 1_000),
-    problem: hasTag(status, 'usable') ? '' : problemOf(status),
+    problem: hasTag(status, 'usable')
+      ? leftOutLines(status)
+          .map((line) => line.trim())
+          .join(' ')
+      : problemOf(status),
   };
 }
 

@@ -13,8 +13,9 @@ import { isJsonObject } from '../../json/json-object.js';
 import type { Clock } from '../../ports.js';
 import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
-import { unknownTool } from '../../requests/unknown-tool.js';
+import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
+import { argumentsIn } from '../../calls/call-problem.js';
 import { ADMIN_TOOLS } from './admin-tools.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
@@ -119,9 +120,10 @@ export class ClientRequests {
   }
 
   async #callTool(request: ClientRequest): Promise<JsonObject> {
-    const { name, arguments: args = {} } = request.params;
+    const { name } = request.params;
+    const args = argumentsIn(request.params['arguments']);
     if (typeof name !== 'string') throw invalidParams("'name' is not a text");
-    if (!isJsonObject(args)) throw invalidParams("'arguments' is not an object");
+    if (args === undefined) throw invalidParams("'arguments' is not an object");
     const { offering, view } = this.#parts;
     if (offering.tool(name) === undefined) await this.#started();
     const own = this.#own.find(name);
@@ -385,7 +387,7 @@ export class ClientRequests {
     const { view } = this.#parts;
     const tool = name.slice(0, 200);
     const away = notWorking(view.statuses);
-    const { message } = unknownTool(tool, away);
+    const { message } = whyLeftOut(tool, view.statuses) ?? unknownTool(tool, away);
     const data = { tool, ...(away.length === 0 ? {} : { servers: outcomesOf(away) }) };
     return view.whyHeld(name) ?? new RpcError(RPC.invalidParams, message, data);
   }

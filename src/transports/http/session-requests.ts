@@ -15,7 +15,7 @@
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../../failures/transport-error.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
 import { Cookies } from './cookies.js';
 import { type HttpAddress, isAsProtected, isWithinOrigin, MIN_SECRET, shownUrl } from './server-address.js';
@@ -44,11 +44,13 @@ export interface HttpAuth {
   refused?(token: string | undefined): void;
   /** Called after a 403, which may be about the scope of the token (RFC 6750 section 3.1). */
   stepUp?(wwwAuthenticate: string | undefined, token: string | undefined): Promise<StepUp>;
+  /** Called if a person can allow what one request was refused for. The session goes on meanwhile. */
+  offerSignIn?(): void;
 }
 
 /**
- * What follows a 403. `renewed`: there is another token, and the request is repeated. `sign-in`: a person is needed, and
- * the request fails with `auth-required`. `hopeless`: the request fails with the 403.
+ * What follows a 403. `renewed`: there is another token, and the request is repeated. `sign-in`: a person is needed; the
+ * request of a caller fails alone, any other with `auth-required`. `hopeless`: the request fails with the 403.
  */
 export type StepUp = 'renewed' | 'sign-in' | 'hopeless';
 
@@ -61,6 +63,8 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
+  /** It belongs to a caller: if its scope is refused, the session goes on. */
+  readonly isOfCaller?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -142,7 +146,10 @@ export class SessionRequests {
       this.#isKnown ||= inSession;
       return reply;
     }
-    const needsSignIn = (reply.status === 401 && this.#isOwn(reply)) || stepUp === 'sign-in';
+    const isAlone =
+      stepUp === 'sign-in' && request.isOfCaller === true && this.#auth?.offerSignIn !== undefined;
+    if (isAlone) this.#auth?.offerSignIn?.();
+    const needsSignIn = (reply.status === 401 && this.#isOwn(reply)) || (stepUp === 'sign-in' && !isAlone);
     const error = await refusal(reply, {
       address: this.#addressOf(reply, request),
       clock: this.#clock,
@@ -154,6 +161,7 @@ export class SessionRequests {
       isOwn: this.#isOwn(reply),
       isFollowed: this.#redirected(reply, reply.url, request.method) !== undefined,
     });
+    if (isAlone) throw new TransportError(wantingScope(error.failure), { written: false });
     throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
 
@@ -323,6 +331,18 @@ export class SessionRequests {
     const token = this.#token === undefined ? [] : [this.#token];
     return [...token, ...cookies, ...Object.values(this.#extra?.current ?? {}), ...this.address.secrets];
   }
+}
+
+/** Names the scope that a request was refused for (RFC 6750 section 3.1). */
+function wantingScope(failure: RawFailure): RawFailure {
+  const scope = /\bscope="([^"]*)"/.exec(failure.http?.wwwAuthenticate ?? '')?.[1];
+  const what = scope === undefined ? 'more scope' : `the scope '${scope}'`;
+  const hint = 'Sign in again to allow it; everything else goes on.';
+  return {
+    ...failure,
+    message: `It needs ${what}, which the sign-in does not have. ${failure.message}`,
+    hint,
+  };
 }
 
 function isSuccess({ status }: HttpReply): boolean {

@@ -19,7 +19,7 @@ import type { SessionReply } from './session-requests.js';
 import { HttpSession, type HttpTransportOptions, type Post } from './http-session.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
-import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
+import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 
 /** Time for the reply to a POST after its request was answered. */
 const REPLY_AFTER_ANSWER_MS = 1_000;
@@ -78,7 +78,7 @@ class SseTransport extends HttpSession {
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
     try {
-      const send: Post = (signal) => this.#post(body, mayComeTwice(message), signal);
+      const send: Post = (signal) => this.#post(body, message, signal);
       if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;
@@ -132,7 +132,7 @@ class SseTransport extends HttpSession {
     if (!posting.isAnswered) for (const message of messages.filter(isAnswer)) this.deliver(message, id);
   }
 
-  async #post(body: string, mayBeTwice: boolean, signal: AbortSignal): Promise<HttpReply> {
+  async #post(body: string, message: JSONRPCMessage, signal: AbortSignal): Promise<HttpReply> {
     let first: unknown;
     for (;;) {
       const url = this.#postAddress();
@@ -141,7 +141,8 @@ class SseTransport extends HttpSession {
           method: 'POST',
           url,
           body,
-          mayComeTwice: mayBeTwice,
+          mayComeTwice: mayComeTwice(message),
+          isOfCaller: isOfCaller(message),
           signal,
         });
         if (first !== undefined) {

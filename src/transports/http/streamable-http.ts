@@ -20,7 +20,7 @@ import { EVENT_STREAM, isEventStream } from './event-stream.js';
 import { errorCode } from './http-exchange.js';
 import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpMemory, type HttpTransportOptions } from './http-session.js';
-import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
+import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
 import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
@@ -175,6 +175,7 @@ class StreamableHttpTransport extends HttpSession {
         body,
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
         mayComeTwice: mayComeTwice(message),
+        isOfCaller: isOfCaller(message),
         signal,
       });
       this.#noteReply(beside);

@@ -13,7 +13,8 @@ import { causeHint, outputOf, quoted } from '../../failures/output.js';
 export type EndCause =
   | { readonly kind: 'exited'; readonly exit: ProcessExit }
   | { readonly kind: 'stdout-closed' }
-  | { readonly kind: 'stdin-broken' };
+  | { readonly kind: 'stdin-broken' }
+  | { readonly kind: 'endless-line'; readonly bytes: number };
 
 /** How long a closed pipe waits for the exit that usually follows. */
 const EXIT_GRACE_MS = 250;
@@ -41,6 +42,12 @@ export class EndWatch {
       const timer = this.#clock.setTimeout(done, EXIT_GRACE_MS);
       return () => this.#clock.clearTimeout(timer);
     });
+  }
+
+  /** Nothing more can be read. */
+  unreadable(bytes: number): void {
+    if (this.#cause !== undefined) return;
+    this.#await({ kind: 'endless-line', bytes }, (done) => afterPendingReads(done));
   }
 
   /** From now on Troupe ends the session. An exit that was seen but not reported yet is reported now. */
@@ -124,6 +131,11 @@ function described(cause: EndCause): RawFailure {
       return { code: 'stdout-closed', message: 'The server closed its stdout but is still running.' };
     case 'stdin-broken':
       return { code: 'connection-lost', message: 'The server closed its stdin but is still running.' };
+    case 'endless-line':
+      return {
+        code: 'message-too-large',
+        message: `The server wrote a line of more than ${cause.bytes.toLocaleString('en-US')} bytes to its stdout, and the line has not ended.`,
+      };
   }
 }
 

@@ -1,13 +1,14 @@
 /**
  * Turns the bytes of a server's stdout into JSON-RPC messages.
  *
- * One `JSON.parse` a line and a cheap check of the shape: the protocol client validates what it uses. A line that is not
- * JSON-RPC is noise, never an error.
+ * One `JSON.parse` a line and a cheap check of the shape: the protocol client validates what it uses. Anything else is
+ * searched for messages (`message-search.ts`), and what is left is noise, never an error.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { parseJson } from '../../json/parse-json.js';
+import { piecesOf, SpreadMessage } from './message-search.js';
 import { answeredId } from './oversize-id.js';
 
 export interface MessageSink {
@@ -15,41 +16,143 @@ export interface MessageSink {
   message(message: JSONRPCMessage): void;
   /** A line that is not JSON-RPC, as it came. Must not throw. */
   noise(line: string): void;
-  /** A line beyond the limit, and the request that it would have answered, if known. Must not throw. */
+  /** A line is beyond the limit; the request that it would have answered, if known. At most once a line. Must not throw. */
   tooLarge(bytes: number, id: RequestId | undefined): void;
+  /** A line far beyond the limit has not ended: nothing more can be read. Must not throw. */
+  endless(bytes: number): void;
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
+/** So many times the limit is read before a line counts as endless. */
+const ENDLESS = 4;
+/** A message without a line feed is looked for in an unfinished line up to this length, and so often. */
+const LONGEST_UNFINISHED = 262_144;
+const MAX_TRIES = 16;
 
 export class MessageReader {
   readonly #sink: MessageSink;
   readonly #framer: LineFramer;
+  readonly #maxBytes: number;
+  #spread: SpreadMessage | undefined;
+  /** Of the line that has not ended. */
+  #tries = 0;
+  #isTold = false;
+  #isEndless = false;
 
   constructor(sink: MessageSink, maxMessageBytes: number) {
     this.#sink = sink;
+    this.#maxBytes = maxMessageBytes;
     this.#framer = new LineFramer(
       {
         line: (text) => this.#read(text),
-        oversize: (line) => sink.tooLarge(line.bytes, answeredId(line)),
+        oversize: (line) => {
+          if (!this.#isTold) sink.tooLarge(line.bytes, answeredId(line));
+          this.#isTold = false;
+        },
       },
       maxMessageBytes,
     );
   }
 
+  /** Lines that may still become a message, and the beginning of the line that has not ended. */
+  get unread(): readonly string[] {
+    const unfinished = this.#framer.beginning();
+    return [...(this.#spread?.lines ?? []), ...(unfinished.trim() === '' ? [] : [unfinished])];
+  }
+
+  /** The line that has not ended is beyond the limit. */
+  get isBeyondLimit(): boolean {
+    return this.#framer.unfinished > this.#maxBytes;
+  }
+
   push(chunk: Buffer): void {
     this.#framer.push(chunk);
+    if (this.#framer.unfinished === 0) this.#tries = 0;
+    else if (this.isBeyondLimit) this.#checkEnd();
+    else if (chunk.at(-1) === CLOSING_BRACE) this.#readUnfinished();
+  }
+
+  /** Reports the line that has not ended, if it is beyond the limit. Otherwise it is reported at its end. */
+  tellTooLarge(): void {
+    if (!this.isBeyondLimit || this.#isTold) return;
+    this.#isTold = true;
+    this.#sink.tooLarge(this.#framer.unfinished, answeredId({ head: this.#framer.beginning(), tail: '' }));
   }
 
   end(): void {
     this.#framer.end();
+    this.#giveUpSpread();
   }
 
   #read(text: string): void {
+    this.#tries = 0;
     const line = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
-    const messages = messagesIn(parse(line));
-    if (messages !== undefined) for (const message of messages) this.#sink.message(message);
-    else if (line.trim() !== '') this.#sink.noise(line);
+    const value = parse(line);
+    const messages = messagesIn(value);
+    if (messages !== undefined) {
+      this.#giveUpSpread();
+      for (const message of messages) this.#sink.message(message);
+    } else if (this.#spread !== undefined) this.#goOn(this.#spread, line);
+    else if (value === undefined) this.#search(line);
+    else this.#noise(line);
   }
+
+  #goOn(spread: SpreadMessage, line: string): void {
+    const next = spread.next(line);
+    if (next.kind === 'open') return;
+    if (next.kind === 'none') {
+      this.#giveUpSpread();
+      return this.#search(line);
+    }
+    this.#spread = undefined;
+    for (const message of next.messages) this.#sink.message(message);
+    if (next.rest.trim() !== '') this.#read(next.rest);
+  }
+
+  #search(line: string): void {
+    const pieces = piecesOf(line);
+    if (pieces === undefined) return this.#noise(line);
+    for (const piece of pieces) {
+      if (piece.kind === 'message') this.#sink.message(piece.message);
+      else if (piece.kind === 'noise') this.#noise(piece.text);
+      else this.#spread = new SpreadMessage(piece.text, this.#maxBytes);
+    }
+  }
+
+  /** Some servers write a message without a line feed. */
+  #readUnfinished(): void {
+    const { unfinished } = this.#framer;
+    if (unfinished > LONGEST_UNFINISHED || this.#tries >= MAX_TRIES) return;
+    this.#tries += 1;
+    const text = this.#framer.peek();
+    if (!(this.#spread === undefined ? endsInMessage(text) : /^\s*\}+$/.test(text))) return;
+    this.#framer.drop();
+    this.#read(text);
+  }
+
+  #checkEnd(): void {
+    const { unfinished } = this.#framer;
+    if (unfinished <= this.#maxBytes * ENDLESS || this.#isEndless) return;
+    this.#isEndless = true;
+    this.tellTooLarge();
+    this.#sink.endless(unfinished);
+  }
+
+  #giveUpSpread(): void {
+    const lines = this.#spread?.lines ?? [];
+    this.#spread = undefined;
+    for (const line of lines) this.#noise(line);
+  }
+
+  #noise(line: string): void {
+    if (line.trim() !== '') this.#sink.noise(line);
+  }
+}
+
+const CLOSING_BRACE = 0x7d;
+
+function endsInMessage(text: string): boolean {
+  return messagesIn(parse(text)) !== undefined || piecesOf(text)?.at(-1)?.kind === 'message';
 }
 
 /** Undefined for anything but a JSON object or array. The check of the first character avoids an exception per banner line. */

@@ -53,6 +53,8 @@ export interface SpawnedChild extends ChildProcess {
 
 /** Longest line of stderr that is kept whole. */
 const STDERR_LINE_BYTES = 4 * 1024;
+/** A line beyond the limit that has not ended after this time is reported. */
+const LINE_END_MS = 1_000;
 const NOISE_SAMPLE_CHARACTERS = 200;
 
 export class ServerProcess {
@@ -63,6 +65,11 @@ export class ServerProcess {
   readonly #stderr = new OutputRing();
   /** Lines on stdout before any message. */
   readonly #stdout = new OutputRing();
+  /** What it wrote to stdout that is neither a message nor noise yet. */
+  #unread: () => readonly string[] = () => [];
+  readonly #clock: Clock;
+  /** Timer of a line beyond the limit that has not ended. */
+  #oversize: unknown;
   readonly #writes: WriteQueue;
   readonly #noise: NoiseGate;
   readonly #end: EndWatch;
@@ -77,12 +84,13 @@ export class ServerProcess {
     const { clock, mask } = options;
     this.pid = child.pid;
     this.#child = child;
+    this.#clock = clock;
     this.#guarded = guarded;
     guarded.cover(child.pid);
     this.#events = events;
     this.#end = new EndWatch(clock, (cause) => {
       this.#noise.flush();
-      const failure = endFailure(cause, this.#stderr.lines(), this.#stdout.lines());
+      const failure = endFailure(cause, this.#stderr.lines(), this.stdoutTail());
       this.#writes.fail(failure);
       events.ended(failure);
     });
@@ -119,7 +127,7 @@ export class ServerProcess {
   }
 
   stdoutTail(): readonly string[] {
-    return this.#stdout.lines();
+    return [...this.#stdout.lines(), ...this.#unread()];
   }
 
   send(text: string): Promise<void> {
@@ -133,6 +141,7 @@ export class ServerProcess {
     await new Promise<void>((resolve) => void afterPendingReads(resolve));
     this.#noise.flush();
     this.#writes.fail(closed);
+    this.#forgetOversize();
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();
     if (isGone) await this.#guarded.leave();
     else this.#child.unref();
@@ -144,7 +153,13 @@ export class ServerProcess {
     this.#ladder.kill();
   }
 
+  #forgetOversize(): void {
+    if (this.#oversize !== undefined) this.#clock.clearTimeout(this.#oversize);
+    this.#oversize = undefined;
+  }
+
   #readMessages(maxMessageBytes: number, shown: (line: string) => string): void {
+    const clock = this.#clock;
     const { stdout } = this.#child;
     let hasSpoken = false;
     const reader = new MessageReader(
@@ -159,14 +174,20 @@ export class ServerProcess {
           this.#noise.add(line);
         },
         tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
+        endless: (bytes) => this.#end.unreadable(bytes),
       },
       maxMessageBytes,
     );
+    this.#unread = () => (hasSpoken ? [] : reader.unread.map(shown));
     stdout.on('data', (chunk: Buffer) => {
       this.#events.activity();
       reader.push(chunk);
+      if (reader.isBeyondLimit && this.#oversize === undefined) {
+        this.#oversize = clock.setTimeout(() => reader.tellTooLarge(), LINE_END_MS);
+      } else if (!reader.isBeyondLimit) this.#forgetOversize();
     });
     stdout.on('end', () => {
+      this.#forgetOversize();
       reader.end();
       this.#end.pipeClosed('stdout-closed');
     });

@@ -203,7 +203,12 @@ describe('the pages of a list', () => {
     return { client, asked: () => asked };
   };
   const read = (client: ProtocolClient): ReturnType<typeof listAll> =>
-    listAll(client, 'tools/list', 'tools', new AbortController().signal);
+    listAll(
+      client,
+      createControlledClock(),
+      { method: 'tools/list', key: 'tools', limitMs: 0 },
+      new AbortController().signal,
+    );
 
   it('end for any cursors, and each page is read once', () =>
     fuzz(

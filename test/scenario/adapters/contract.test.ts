@@ -106,6 +106,13 @@ describe.each(AGENTS)('$name', (agent) => {
     expect(world.server.of('tools/call')[0]?.params['name']).toBe('echo');
   });
 
+  it('coerces arguments that the model wrote loosely to the schema of the tool', async () => {
+    const properties = { note: { type: 'string' }, limit: { type: 'integer' }, lane: { type: 'object' } };
+    const world = await makeWorld({ tools: [tool('echo', { inputSchema: { type: 'object', properties } })] });
+    const answer = await answerOf(agent, world, { note: null, limit: '5', lane: '{"a":1}' });
+    expect(answer.text).toBe(wrapped('echo {"limit":5,"lane":{"a":1}}'));
+  });
+
   it('lets no result close the boundary or pass for an error of Troupe', async () => {
     const answer = await answerOf(
       agent,

@@ -24,6 +24,40 @@ const isGone = async (url: string): Promise<boolean> =>
   );
 
 describe('signing in', () => {
+  it('requests offline access besides the scopes of the server if it is offered', async () => {
+    const port = await servers.start({
+      metadata: { scopes_supported: ['look', 'offline_access'] },
+      resource: { scopes_supported: ['look'] },
+    });
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const url = await asked();
+    expect(new URL(url).searchParams.get('scope')).toBe('look offline_access');
+    await signInAt(url);
+    await ready();
+  });
+
+  it.each([
+    [{ error: 'invalid_redirect_uri' }],
+    [{ error: 'invalid_client_metadata', error_description: 'redirect_uris must use localhost' }],
+  ])('is redirected to localhost if 127.0.0.1 is refused with %j', async (refusal) => {
+    const port = await servers.start({
+      instead: ({ path, body }, res) => {
+        const isRefused = path === '/register' && body.includes('127.0.0.1');
+        if (isRefused)
+          res.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
+        return isRefused;
+      },
+    });
+    const store = createMemoryTokenStore();
+    const { asked, ready, troupe } = troupes.start(port.url, { store });
+    const url = await asked();
+    const redirect = new URL(new URL(url).searchParams.get('redirect_uri') ?? '');
+    expect(redirect.hostname).toBe('localhost');
+    await troupe.connection('port')?.finishAuth(await agree(url));
+    await ready();
+    expect(port.to('POST /register')).toHaveLength(2);
+  });
+
   it('registers a client, asks the user with PKCE and state, and continues to ready', async () => {
     const port = await servers.start();
     const store = createMemoryTokenStore();

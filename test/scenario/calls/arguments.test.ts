@@ -75,6 +75,54 @@ describe('arguments', () => {
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
+  it('that a model wrote loosely are coerced to the schema, and a diagnostic reports it without values', async () => {
+    const { troupe, server, events } = await begin();
+    await troupe.callTool(NAME, { path: 'secret-918273', limit: null });
+    await troupe.callTool(NAME, { path: 'x', limit: '5' });
+    expect(server.of('tools/call').map(({ params }) => params?.['arguments'])).toEqual([
+      { path: 'secret-918273' },
+      { path: 'x', limit: 5 },
+    ]);
+    expect(events.of('diagnostic')).toMatchObject([
+      { server: 'a', kind: 'arguments-coerced', tool: 'read', message: expect.stringContaining('/limit') },
+      { server: 'a', kind: 'arguments-coerced', tool: 'read', message: expect.stringContaining('/limit') },
+    ]);
+    expect(JSON.stringify(events.of('diagnostic'))).not.toContain('918273');
+  });
+
+  it('that still do not fit are refused with the remaining problems, without a diagnostic', async () => {
+    const { troupe, server, events } = await begin();
+    const error = await rejectionOf(troupe.callTool(NAME, { path: null, limit: '0' }));
+    expect(error).toMatchObject({
+      problems: [
+        { path: '/limit', message: 'must be at least 1' },
+        { path: '/path', message: 'must be of type string' },
+      ],
+    });
+    expect(server.of('tools/call')).toEqual([]);
+    expect(events.of('diagnostic')).toEqual([]);
+  });
+
+  it.each([
+    ['the troupe', { coerceArguments: false }, {}],
+    ['the call', {}, { coerceArguments: false }],
+  ])('are not coerced if an option of %s turns it off', async (_, options, ofCall) => {
+    const { troupe, server } = await begin(undefined, {}, options);
+    const call = troupe.callTool(NAME, { path: 'x', limit: null }, ofCall);
+    await expect(call).rejects.toBeInstanceOf(InvalidArgumentsError);
+    expect(server.of('tools/call')).toEqual([]);
+  });
+
+  it('are coerced even if they are not validated, unless coercion is off as well', async () => {
+    const { troupe, server } = await begin(undefined, {}, { validateArguments: false });
+    await troupe.callTool(NAME, { path: 7, limit: null });
+    await troupe.callTool(NAME, { path: 7, limit: null }, { coerceArguments: false });
+    expect(server.of('tools/call').map(({ params }) => params?.['arguments'])).toEqual([
+      { path: 7 },
+      { path: 7, limit: null },
+    ]);
+  });
+
   it('are checked against the list of the session that sends them', async () => {
     const { troupe, server, clock } = await begin();
     await expect(troupe.callTool(NAME, { path: 7 })).rejects.toBeInstanceOf(InvalidArgumentsError);

@@ -16,6 +16,52 @@ import { refuse, silent, text, tool, type Script } from '../../support/scripted-
 
 const NAME = 'mcp__a__echo';
 
+describe('what a server says beside its answers', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const begin = useOneServer();
+
+  it('and Troupe does not know reaches the observers, without secrets', async () => {
+    const { server, events } = await begin(undefined, { env: { API_TOKEN: 's3cr3t-value' } } as never);
+    server.notify('notifications/acme/moved', { to: [1], note: 'x' });
+    server.notify('notifications/acme/large', { text: 'x'.repeat(100_000) });
+    await events.when('server.notification', ({ method }) => method.endsWith('large'));
+    const [moved, large] = events.of('server.notification');
+    expect(moved).toMatchObject({
+      server: 'a',
+      method: 'notifications/acme/moved',
+      params: { to: [1], note: 'x' },
+    });
+    expect(large).not.toHaveProperty('params');
+  });
+
+  it.each([
+    [refuse(-32602, 'Unsupported protocol version', { supported: ['1999-01-01'], requested: '2025-11-25' })],
+    [refuse(-32000, 'bad protocolVersion')],
+    [refuse(-32603, 'no', { supported: ['2026-06-01'] })],
+    [() => ({ protocolVersion: '1999-01-01', capabilities: 7, serverInfo: null })],
+  ])('that it does not speak our version is final: case %#', async (answer) => {
+    const { server, a } = await begin({ on: { initialize: answer } });
+    expect(a.status).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'protocol-version' } });
+    expect(server.of('initialize')).toHaveLength(1);
+  });
+
+  it('that a person has to visit an address is part of the error', async () => {
+    const elicitations = [
+      { mode: 'url', elicitationId: 'e1', url: 'https://pay.example/e1', message: 'Pay' },
+    ];
+    const { troupe } = await begin({
+      on: { 'tools/call': refuse(-32042, 'Needs consent.', { elicitations }) },
+    });
+    await expect(troupe.callTool(NAME)).rejects.toMatchObject({
+      code: 'JSON_RPC_ERROR',
+      rpcCode: -32042,
+      message: expect.stringContaining('https://pay.example/e1') as unknown,
+      data: { elicitations },
+    });
+  });
+});
+
 describe('a call that is answered', () => {
   useLeakCheck();
   useCrashWatch();

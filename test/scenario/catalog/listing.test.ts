@@ -4,7 +4,8 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useOneServer } from '../../support/one-server.js';
-import { refuse, silent, tool } from '../../support/scripted-server.js';
+import { refuse, ScriptedServer, silent, tool } from '../../support/scripted-server.js';
+import { inProcess, useTroupes } from '../../support/test-troupe.js';
 
 const CHANGED = 'notifications/tools/list_changed';
 
@@ -33,6 +34,31 @@ describe('the first list', () => {
     });
     expect(troupe.tools).toHaveLength(2);
     expect(events.of('diagnostic')).toMatchObject([{ kind: 'catalog-problem', server: 'a', generation: 1 }]);
+  });
+
+  it('that was declared and is refused is reported, and the server is ready', async () => {
+    const { troupe, server, events, clock } = await begin({ on: { 'tools/list': refuse(-32601) } });
+    expect(troupe.connection('a')?.state).toBe('ready');
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'catalog-problem', message: expect.stringContaining('tools/list') as unknown },
+    ]);
+    await clock.advance(60_000);
+    expect(server.of('tools/list')).toHaveLength(1);
+  });
+
+  it('that is empty although tools were declared is requested again with growing delays until it has a tool', async () => {
+    const { troupe, server, events, clock } = await begin({ tools: [] });
+    expect(events.of('diagnostic')).toMatchObject([{ kind: 'catalog-problem', server: 'a' }]);
+    await clock.advance(1_300);
+    expect(server.of('tools/list')).toHaveLength(2);
+    await clock.advance(25_000);
+    expect(server.of('tools/list').length).toBeLessThanOrEqual(6);
+    server.script = { tools: [tool('late')] };
+    await clock.advance(40_000);
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['late']);
+    const asked = server.of('tools/list').length;
+    await clock.advance(3_600_000);
+    expect(server.of('tools/list')).toHaveLength(asked);
   });
 
   it('reports a thousand bad tools in a few diagnostics', async () => {
@@ -72,6 +98,7 @@ describe('the first list', () => {
 describe('a list that changes', () => {
   useLeakCheck();
   useCrashWatch();
+  const { make } = useTroupes();
   const begin = useOneServer({ settings: { policy: { maxAttempts: 1 } } });
 
   it('is read again 300 ms after the server announces the change', async () => {
@@ -102,6 +129,42 @@ describe('a list that changes', () => {
     const refreshes = server.of('tools/list').length - 1;
     expect(refreshes).toBeGreaterThanOrEqual(5);
     expect(refreshes).toBeLessThanOrEqual(7);
+  });
+
+  it('after every read is read with growing delays, and reported once', async () => {
+    const { server, clock, events } = await begin();
+    const tools = [tool('echo')];
+    server.script = {
+      on: {
+        'tools/list': () => {
+          server.notify(CHANGED);
+          return { tools };
+        },
+      },
+    };
+    server.notify(CHANGED);
+    await clock.advance(60_000);
+    const first = server.of('tools/list').length;
+    expect(first).toBeLessThanOrEqual(12);
+    await clock.advance(600_000);
+    expect(server.of('tools/list').length - first).toBeLessThanOrEqual(12);
+    expect(events.of('diagnostic')).toMatchObject([{ kind: 'catalog-problem', server: 'a' }]);
+  });
+
+  it('while the first one is being read is read again', async () => {
+    const gate = createGate();
+    const server = new ScriptedServer({
+      on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('old')] })) },
+    });
+    const { troupe, clock } = make({ servers: { a: inProcess(server) } });
+    const started = troupe.start();
+    await server.whenReceived('tools/list', 1);
+    server.notify(CHANGED);
+    gate.open();
+    await started;
+    server.script = { tools: [tool('new')] };
+    await clock.advance(300);
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['new']);
   });
 
   it('a thousand times in one burst is read once', async () => {

@@ -53,6 +53,27 @@ describe('through the gateway', () => {
     });
   });
 
+  it('arguments that a model wrote loosely are coerced to the schema of the server', async () => {
+    const inputSchema = {
+      type: 'object' as const,
+      properties: { note: { type: 'string' }, limit: { type: 'integer' } },
+    };
+    const upstream = new AskingUpstream({ tools: [tool('echo', { inputSchema })] });
+    const { gateway, client } = make({ servers: { a: upstream.entry() } });
+    await gateway.start();
+    const { client: ada } = await client('Ada');
+    const call = (args: unknown): Promise<unknown> =>
+      ada.request({ method: 'tools/call', params: { name: 'mcp__a__echo', arguments: args } }, ResultSchema);
+    await call({ note: null, limit: '5' });
+    await call(null);
+    await call('{"limit":1}');
+    expect(upstream.of('tools/call').map(({ arguments: given }) => given)).toEqual([
+      { limit: 5 },
+      {},
+      { limit: 1 },
+    ]);
+  });
+
   it('the _meta of a request passes, except its progress token', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });

@@ -58,6 +58,29 @@ describe('a handshake that takes too long', () => {
     },
   );
 
+  it('is explained by what the server says while it is ended', async () => {
+    const server: FakeServer = new FakeServer(
+      () => ({
+        kind: 'stdio',
+        close: () => {
+          server.transport.simulateStderr('Error: no answer from the database');
+          return Promise.resolve();
+        },
+      }),
+      noAnswer.script,
+    );
+    const { connection, clock } = make(server, { settings });
+    await passTime(
+      clock,
+      connection.ready().catch(() => {}),
+    );
+    expect(connection.status.error).toMatchObject({
+      code: 'handshake-timeout',
+      hint: expect.stringContaining('no answer from the database') as unknown,
+      stderrTail: ['Error: no answer from the database'],
+    });
+  });
+
   it('over HTTP without any sign of life is explained by an address that may be unreachable', async () => {
     const error = await failing('http', { stuckAt: 'initialize' });
     expect(error).toMatchObject({

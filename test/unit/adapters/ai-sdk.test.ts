@@ -340,7 +340,7 @@ describe('a tool set for the AI SDK', () => {
       renderResult: troupe.renderResult.bind(troupe),
       callTool: () => Promise.reject(new TypeError('not JSON')),
     };
-    const cases = [[1], 'text', null, 7].map((args) => ({ source: troupe, args }));
+    const cases = [[1], 'text', 7].map((args) => ({ source: troupe, args }));
     for (const { source, args } of [...cases, { source: refusing, args: { big: 1n } }]) {
       const { text: shown, isError } = await execute(toTools(source, { confirm: 'never' }), args);
       expect(shown).toMatch(/^MCP error: .*arguments/);

@@ -18,14 +18,15 @@ it('Messages about arguments and results mask the secrets of the entry.', async 
     mask: () => (text) => text.replaceAll('s3cret', '***'),
     validator,
     checksArguments: true,
+    coercesArguments: true,
   });
   const schema = { type: 'object' as const, additionalProperties: { enum: ['s3cret'] } };
   const name = 'tool-s3cret';
   const tools = [tool(name, { inputSchema: schema, outputSchema: schema })];
   await check.loading(tools, name, {});
-  const refusal = check.refusal(KEY, tools, name, { 'field-s3cret': 1 });
+  const refusal = check.judge(KEY, tools, name, { 'field-s3cret': 1 });
   expect(refusal).toBeInstanceOf(InvalidArgumentsError);
-  expect(refusal?.message).toContain('/field-*** must be one of "***"');
+  expect((refusal as InvalidArgumentsError).message).toContain('/field-*** must be one of "***"');
   check.heed(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
   expect(told).toMatchObject([{ type: 'diagnostic', kind: 'invalid-output', tool: 'tool-***' }]);
   expect(JSON.stringify([told, refusal])).not.toContain('s3cret');
@@ -33,7 +34,13 @@ it('Messages about arguments and results mask the secrets of the entry.', async 
 
 it('The validator is loaded only if it is needed, not for a call that fits a plain schema.', async () => {
   const validator = new SchemaValidator();
-  const ports = { publish: () => {}, mask: () => (text: string) => text, validator, checksArguments: true };
+  const ports = {
+    publish: () => {},
+    mask: () => (text: string) => text,
+    validator,
+    checksArguments: true,
+    coercesArguments: true,
+  };
   const check = new CallCheck(ports);
   const plain = { type: 'object' as const, properties: { path: { type: 'string' } }, required: ['path'] };
   const tools = [
@@ -44,11 +51,12 @@ it('The validator is loaded only if it is needed, not for a call that fits a pla
   expect(check.loading(tools, 'anything', {})).toBeUndefined();
   expect(check.loading(tools, 'unknown', {})).toBeUndefined();
   expect(check.loading(tools, 'plain', { path: 'a' })).toBeUndefined();
-  expect(check.refusal(KEY, tools, 'plain', { path: 'a' })).toBeUndefined();
+  const args = { path: 'a' };
+  expect(check.judge(KEY, tools, 'plain', args)).toBe(args);
   expect(check.loading(tools, 'typed', {})).toBeInstanceOf(Promise);
   expect(new CallCheck({ ...ports, checksArguments: false }).loading(tools, 'plain', {})).toBeUndefined();
   await check.loading(tools, 'plain', {});
   expect(validator.isLoaded).toBe(true);
   expect(check.loading(tools, 'typed', {})).toBeUndefined();
-  expect(check.refusal(KEY, tools, 'plain', {})).toBeInstanceOf(InvalidArgumentsError);
+  expect(check.judge(KEY, tools, 'plain', {})).toBeInstanceOf(InvalidArgumentsError);
 });

@@ -40,6 +40,7 @@ it('An attempt whose error cannot be read is published as finished, with an unkn
     mask: () => mask,
     validator: new SchemaValidator(),
     checksArguments: true,
+    coercesArguments: true,
   });
   const ports = { clock: createControlledClock(), publish, mask: () => mask, nextCall: () => 1, check };
   const call = { tool: 'x', args: {}, timeoutMs: 0, retryCalls: 'never', options: {} } as const;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listAll, MAX_PAGES } from '../../../src/catalog/list-all.js';
+import { listAll, MAX_FRUITLESS, MAX_PAGES, promised } from '../../../src/catalog/list-all.js';
+import type { Clock } from '../../../src/ports.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
 import {
   RequestLostError,
   RpcError,
@@ -27,8 +29,13 @@ function pagesFrom(answer: Answer): { client: ProtocolClient; asked: JsonObject[
   return { client, asked };
 }
 
-const list = (client: ProtocolClient): ReturnType<typeof listAll> =>
-  listAll(client, 'tools/list', 'tools', new AbortController().signal);
+const TOOLS = { method: 'tools/list', key: 'tools', limitMs: 0 };
+
+const list = (
+  client: ProtocolClient,
+  clock: Clock = createControlledClock(),
+  limitMs = 0,
+): ReturnType<typeof listAll> => listAll(client, clock, { ...TOOLS, limitMs }, new AbortController().signal);
 
 describe('a complete list', () => {
   it('has the entries of all pages in order', async () => {
@@ -59,11 +66,59 @@ describe('a complete list', () => {
     expect(problem).toContain(`${MAX_PAGES}`);
   });
 
-  it('is empty if the server does not know the method', async () => {
+  it.each([
+    ['empty pages', () => []],
+    ['pages that were there before', () => [{ name: 'a' }, { name: 'b' }]],
+  ])('ends after ten %s with new cursors, and reports it', async (_, entriesOf) => {
+    let page = 0;
+    const first = [{ name: 'a' }, { name: 'b' }];
+    const { client, asked } = pagesFrom(() => ({
+      tools: page === 0 ? first : entriesOf(),
+      nextCursor: String((page += 1)),
+    }));
+    const { items, problem } = await list(client);
+    expect(items).toEqual(first);
+    expect(problem).toContain('without a new entry');
+    expect(asked).toHaveLength(1 + MAX_FRUITLESS);
+  });
+
+  it('may have a few empty pages, and keeps one copy of an entry that two pages have', async () => {
+    const pages = [[1, 2], [], [], [2, 3], [], [4]];
+    const { client } = pagesFrom((cursor = '0') => {
+      const page = Number(cursor);
+      return { tools: pages[page], ...(page < pages.length - 1 && { nextCursor: String(page + 1) }) };
+    });
+    await expect(list(client)).resolves.toEqual({ items: [1, 2, 3, 4], problem: undefined });
+  });
+
+  it('ends in time with what was read if a further page does not arrive, and reports it', async () => {
+    const clock = createControlledClock();
+    const { client } = pagesFrom(() => ({ tools: [1], nextCursor: 'b' }));
+    const first = client.request.bind(client);
+    client.request = (method, params, options) =>
+      params['cursor'] === undefined ? first(method, params, options) : new Promise(() => {});
+    const listed = list(client, clock, 1_000);
+    await clock.advance(1_000);
+    const { items, problem } = await listed;
+    expect(items).toEqual([1]);
+    expect(problem).toContain('took too long');
+  });
+
+  it('is refused if the server does not know the method', async () => {
     const { client } = pagesFrom(() => {
       throw new RpcError(-32601, 'Method not found', undefined);
     });
-    await expect(list(client)).resolves.toEqual({ items: [], problem: undefined });
+    const read = await list(client);
+    expect(read).toEqual({ items: [], problem: undefined, isRefused: true });
+    expect(promised(TOOLS, read)).toEqual({ ...read, problem: expect.stringContaining('tools/list') });
+  });
+
+  it('keeps the pages before one that is refused', async () => {
+    const { client } = pagesFrom((cursor) => {
+      if (cursor !== undefined) throw new RpcError(-32601, 'Method not found', undefined);
+      return { tools: [1], nextCursor: 'b' };
+    });
+    await expect(list(client)).resolves.toMatchObject({ items: [1], problem: expect.any(String) as string });
   });
 
   it.each([[{}], [{ tools: null }], [{ tools: { a: 1 } }]])(

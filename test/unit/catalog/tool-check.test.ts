@@ -22,11 +22,11 @@ describe('a list of tools', () => {
       tool('echo'),
       tool('lamp_set', { title: 'Lamp', description: 'Sets a lamp.', annotations: {} }),
     ];
-    expect(checkTools(raw)).toEqual({ tools: raw, problems: [] });
+    expect(checkTools(raw)).toEqual({ tools: raw, problems: [], leftOut: [] });
   });
 
   it('may be empty', () => {
-    expect(checkTools([])).toEqual({ tools: [], problems: [] });
+    expect(checkTools([])).toEqual({ tools: [], problems: [], leftOut: [] });
   });
 
   it.each([
@@ -109,10 +109,11 @@ describe('a list of tools', () => {
       why: '200 levels',
     },
   ])('loses $what, reports it once and keeps the rest', ({ bad, why, named = 'Tool "lamp_wish"' }) => {
-    const { tools, problems } = checkTools([tool('good'), bad, tool('also_good')]);
-    expect(tools).toEqual([tool('good'), tool('also_good')]);
-    expect(problems).toEqual([expect.stringContaining(named)]);
-    expect(problems[0]).toContain(why);
+    expect(checkTools([tool('good'), bad, tool('also_good')])).toEqual({
+      tools: [tool('good'), tool('also_good')],
+      problems: [`${named} was left out: ${why}.`],
+      leftOut: [{ tool: named.startsWith('Tool number') ? null : JSON.parse(named.slice(5)), why }],
+    });
   });
 
   it.each([
@@ -137,6 +138,7 @@ describe('a list of tools', () => {
     expect(checkTools([tool('echo'), raw])).toEqual({
       tools: [tool('echo'), tool('lamp_report', { extra: 1 })],
       problems: [`Tool "lamp_report" is kept without its ${field}: it ${why}.`],
+      leftOut: [],
     });
   });
 
@@ -192,7 +194,7 @@ describe('a list of tools', () => {
 
   it('treats undefined, as an in-process server may send it, as absent', () => {
     const raw = tool('echo', { description: undefined, outputSchema: undefined });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('does not check data in a schema as a schema, or property names as keywords', () => {
@@ -203,12 +205,12 @@ describe('a list of tools', () => {
       enum: { enum: [{ anyOf: 1 }] },
     };
     const raw = tool('echo', { inputSchema: { ...INPUT, properties } });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('accepts boolean schemas among the properties', () => {
     const raw = tool('echo', { inputSchema: { ...INPUT, properties: { any: true } } });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('keeps a tool that is nested to the limit', () => {
@@ -251,7 +253,7 @@ describe('a list of tools', () => {
         const { tools, problems } = checkTools(raw);
         expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
         expect(problems.length).toBeGreaterThanOrEqual(raw.length - tools.length);
-        expect(checkTools(tools)).toEqual({ tools, problems: [] });
+        expect(checkTools(tools)).toEqual({ tools, problems: [], leftOut: [] });
       }),
     );
   });

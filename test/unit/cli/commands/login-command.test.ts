@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
 import { FakeStream } from '../../../support/fake-stream.js';
@@ -55,10 +55,16 @@ interface Finished {
 }
 
 function start(...args: readonly string[]) {
+  return startWith(Readable.from([]), ...args);
+}
+
+function startWith(stdin: NodeJS.ReadableStream, ...args: readonly string[]) {
   const [stdout, stderr] = [new WatchedStream(), new WatchedStream()];
-  const finished = run(args, { stdout, stderr, stdin: Readable.from([]), env: {} }).then(
-    (code): Finished => ({ code, stdout: stdout.written, stderr: stderr.written }),
-  );
+  const finished = run(args, { stdout, stderr, stdin, env: {} }).then((code): Finished => ({
+    code,
+    stdout: stdout.written,
+    stderr: stderr.written,
+  }));
   return { stderr, finished: bounded(finished) };
 }
 
@@ -89,6 +95,19 @@ describe('troupe login', () => {
     port.expireAll();
     expect(await start('tools', ...add).finished).toMatchObject({ code: 0 });
     expect(port.grants()).toEqual(['authorization_code', 'refresh_token']);
+  });
+
+  it('accepts the final address of a browser on another machine, and reports a wrong one.', async () => {
+    const port = await servers.start();
+    const stdin = new PassThrough();
+    const { stderr, finished } = startWith(stdin, 'login', 'port', '--add', `port=${port.url}`);
+    const back = await agree(await bounded(stderr.matching(/^(http:\S+authorize\S+)$/m)));
+    const wrong = new URL(back);
+    wrong.searchParams.set('state', 'other');
+    stdin.write(`${wrong.href}\n`);
+    await bounded(stderr.matching(/(state is wrong)/));
+    stdin.write(`  ${back}  \n`);
+    expect(await finished).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
   });
 
   it('prints only JSON on stdout with --json.', async () => {

@@ -1,19 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import { MessageReader } from '../../../../src/transports/stdio/message-reader.js';
 
-function read(...chunks: (string | Buffer)[]): { messages: unknown[]; noise: string[]; tooLarge: unknown[] } {
-  const found: ReturnType<typeof read> = { messages: [], noise: [], tooLarge: [] };
+interface Heard {
+  readonly messages: unknown[];
+  readonly noise: string[];
+  readonly tooLarge: unknown[];
+}
+
+function reading(limit = 100): {
+  readonly reader: MessageReader;
+  readonly heard: Heard;
+  readonly endless: number[];
+} {
+  const heard: Heard = { messages: [], noise: [], tooLarge: [] };
+  const endless: number[] = [];
   const reader = new MessageReader(
     {
-      message: (message) => void found.messages.push(message),
-      noise: (line) => void found.noise.push(line),
-      tooLarge: (bytes, id) => void found.tooLarge.push([bytes, id]),
+      message: (message) => void heard.messages.push(message),
+      noise: (line) => void heard.noise.push(line),
+      tooLarge: (bytes, id) => void heard.tooLarge.push([bytes, id]),
+      endless: (bytes) => void endless.push(bytes),
     },
-    100,
+    limit,
   );
+  return { reader, heard, endless };
+}
+
+function read(...chunks: (string | Buffer)[]): Heard {
+  const { reader, heard } = reading();
   for (const chunk of chunks) reader.push(Buffer.from(chunk));
   reader.end();
-  return found;
+  return heard;
 }
 
 const PING = '{"jsonrpc":"2.0","method":"ping"}';
@@ -67,5 +84,87 @@ describe('the message reader', () => {
       noise: [],
       tooLarge: [[answer.length, 7]],
     });
+  });
+
+  it.each<readonly [string, string, number, readonly string[]]>([
+    ['behind a log text', `log text${PING}\n`, 1, ['log text']],
+    ['before a log text', `${PING} and more\n`, 1, [' and more']],
+    ['in a row', `${PING}${PING}\n`, 2, []],
+    ['in a row with text between', `a ${PING} b ${PING}\n`, 2, ['a ', ' b ']],
+    ['behind braces of another kind', `{ broken }{"x":1} ${PING}\n`, 1, ['{ broken }{"x":1} ']],
+    ['behind a broken one', `{"jsonrpc":"2.0",, ${PING}\n`, 1, ['{"jsonrpc":"2.0",, ']],
+    ['over several lines', `${JSON.stringify(ping, null, 2)}\n`, 1, []],
+    ['over several lines behind a log text', `sent: ${JSON.stringify(ping, null, '\t')}\n`, 1, ['sent: ']],
+    ['over several lines, and one behind it', `${JSON.stringify(ping, null, 2)}${PING}\n`, 2, []],
+    ['without a line feed, and one behind it', `${PING}${PING}`, 2, []],
+  ])('finds messages %s', (_, written, count, noise) => {
+    expect(read(written)).toEqual({
+      messages: Array.from({ length: count }, () => ping),
+      noise,
+      tooLarge: [],
+    });
+  });
+
+  it('delivers a message without a line feed as soon as it is whole', () => {
+    const { reader, heard } = reading();
+    reader.push(Buffer.from(PING.slice(0, 10)));
+    reader.push(Buffer.from(PING.slice(10)));
+    expect(heard.messages).toEqual([ping]);
+    reader.push(Buffer.from(JSON.stringify(ping, null, 2)));
+    expect(heard.messages).toEqual([ping, ping]);
+    reader.push(Buffer.from(`\n${PING}\n`));
+    expect(heard).toEqual({ messages: [ping, ping, ping], noise: [], tooLarge: [] });
+  });
+
+  it('leaves a message alone that is data of another line, and what only a client sends', () => {
+    const nested = `{"level":"debug","body":${PING}}`;
+    const echo = 'got {"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}';
+    expect(read(`${nested}\n${echo}\n${PING}\n`)).toEqual({
+      messages: [ping],
+      noise: [nested, echo],
+      tooLarge: [],
+    });
+  });
+
+  it('gives up a message over several lines where the next line is none of it', () => {
+    expect(read(`{\n"a": 1,\nlog\n${PING}\n{\n${PING}\n`)).toEqual({
+      messages: [ping, ping],
+      noise: ['{', '"a": 1,', 'log', '{'],
+      tooLarge: [],
+    });
+  });
+
+  it('shows what was not read yet', () => {
+    const { reader } = reading();
+    reader.push(Buffer.from('{\n"a": 1,\nno end'));
+    expect(reader.unread).toEqual(['{', '"a": 1,', 'no end']);
+  });
+
+  it('tells once of a line beyond the limit before it ends, and that it does not end', () => {
+    const { reader, heard, endless } = reading();
+    const begin = '{"jsonrpc":"2.0","id":7,"result":"';
+    reader.push(Buffer.from(`${begin}${'x'.repeat(100)}`));
+    expect([reader.isBeyondLimit, heard.tooLarge]).toEqual([true, []]);
+    reader.tellTooLarge();
+    reader.tellTooLarge();
+    expect(heard.tooLarge).toEqual([[begin.length + 100, 7]]);
+    reader.push(Buffer.from('x'.repeat(200)));
+    expect(endless).toEqual([]);
+    reader.push(Buffer.from(`"}\n${PING}\n`));
+    expect(heard).toMatchObject({ messages: [ping], tooLarge: [[begin.length + 100, 7]] });
+    for (let count = 0; count < 5; count += 1) reader.push(Buffer.from('x'.repeat(100)));
+    expect(endless).toEqual([500]);
+    expect(heard.tooLarge).toEqual([
+      [begin.length + 100, 7],
+      [500, undefined],
+    ]);
+  });
+
+  it('does not search long for messages that are none', () => {
+    expect(read(`${'{"jsonrpc":'.repeat(5)}\n`).noise).toHaveLength(1);
+    const { reader, heard } = reading(10_000_000);
+    reader.push(Buffer.from(`${'{"jsonrpc":'.repeat(200_000)}\n${PING}\n`));
+    reader.end();
+    expect(heard.messages).toEqual([ping]);
   });
 });

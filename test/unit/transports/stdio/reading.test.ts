@@ -113,6 +113,28 @@ describe('reading what a server writes', () => {
     expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
   });
 
+  it('reports a line that goes on beyond the limit, and fails the call that it answers', async () => {
+    const server = await started(
+      script(`each(({ id }) => {
+        process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":"' + 'x'.repeat(2_000));
+      })`),
+      { maxMessageBytes: 1_000 },
+    );
+    expect(await server.ask(1)).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
+    expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
+    expect(server.transport.ended).toBeUndefined();
+  });
+
+  it('ends the session if a line has no end', async () => {
+    const server = await started(
+      script(`const more = () => process.stdout.write('x'.repeat(1_000), more); more()`),
+      { maxMessageBytes: 10_000 },
+    );
+    await server.until('the end', () => server.transport.ended !== undefined);
+    expect(server.transport.ended).toMatchObject({ code: 'message-too-large' });
+    expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
+  });
+
   it('works if callbacks throw, and reports that to onerror', async () => {
     const server = await started(
       script(

@@ -1,0 +1,124 @@
+/**
+ * Decides when the lists of a session are read again without a person's asking.
+ *
+ * L1. A list that its server says has changed is read again.
+ * L2. If the server says so after every reading and only then, the readings cause the announcements: from the third in a
+ *     row on, they are held for longer and longer. An announcement at another time ends that.
+ * L3. A server that promised tools and listed none may still be starting: its tools are read again, ever more rarely.
+ */
+import type { ServerList } from '../../machines/connection/connection.events.js';
+import type { Clock } from '../ports.js';
+import type { Session } from '../sessions/sessions.js';
+
+/** An announcement this soon after a reading may be caused by it. */
+const ECHO_MS = 1_000;
+/** Echoes in a row that are taken for ordinary changes. */
+const MAX_ECHOES = 3;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** The last of the doubling pauses after which a server without tools is asked again. */
+const LAST_LOOK_MS = 512_000;
+
+export interface ListWatchPorts {
+  readonly clock: Clock;
+  readonly session: Session;
+  /** Has the list read again. */
+  readonly changed: (list: ServerList) => void;
+  /** Reports something odd, once. */
+  readonly report: (message: string) => void;
+}
+
+interface Echoes {
+  /** The reading that announcements are compared with. */
+  reading: number;
+  /** Readings in a row that were followed by announcements at once, and by no others. */
+  streak: number;
+  isOnlyEchoed: boolean;
+  /** Ends the hold of an announcement. */
+  release: (() => void) | undefined;
+}
+
+export class ListWatch {
+  readonly #ports: ListWatchPorts;
+  readonly #byList = new Map<ServerList, Echoes>();
+  #cancelLook: (() => void) | undefined;
+
+  constructor(ports: ListWatchPorts) {
+    this.#ports = ports;
+    if (this.#hasNoTools()) {
+      ports.report('The server promised tools and listed none. It is asked again, ever more rarely.');
+      this.#lookIn(FIRST_PAUSE_MS);
+    }
+  }
+
+  announced(list: ServerList): void {
+    const { session, clock, changed } = this.#ports;
+    const echoes = this.#echoes(list);
+    const reading = session.readings.number(list);
+    if (reading !== echoes.reading) {
+      const isNext = reading === echoes.reading + 1;
+      echoes.streak = isNext && echoes.isOnlyEchoed ? echoes.streak + 1 : 0;
+      echoes.reading = reading;
+      echoes.isOnlyEchoed = true;
+    }
+    if (!session.readings.isRecent(list, clock.now(), ECHO_MS)) {
+      echoes.isOnlyEchoed = false;
+      echoes.streak = 0;
+    }
+    if (echoes.streak < MAX_ECHOES) {
+      echoes.release?.();
+      changed(list);
+    } else if (echoes.release === undefined) this.#hold(list, echoes);
+  }
+
+  end(): void {
+    this.#cancelLook?.();
+    for (const { release } of this.#byList.values()) release?.();
+  }
+
+  #echoes(list: ServerList): Echoes {
+    const known = this.#byList.get(list);
+    if (known !== undefined) return known;
+    const reading = this.#ports.session.readings.number(list);
+    const echoes = { reading, streak: 0, isOnlyEchoed: true, release: undefined };
+    this.#byList.set(list, echoes);
+    return echoes;
+  }
+
+  #hold(list: ServerList, echoes: Echoes): void {
+    const { clock, changed, report } = this.#ports;
+    const above = echoes.streak - MAX_ECHOES;
+    if (above === 0) {
+      report(
+        `The server says after every reading of its ${list} that they have changed. They are read ever more rarely.`,
+      );
+    }
+    const timer = clock.setTimeout(
+      () => {
+        echoes.release = undefined;
+        changed(list);
+      },
+      Math.min(FIRST_PAUSE_MS * 2 ** above, LONGEST_PAUSE_MS),
+    );
+    echoes.release = () => {
+      echoes.release = undefined;
+      clock.clearTimeout(timer);
+    };
+  }
+
+  #hasNoTools(): boolean {
+    const { capabilities, toolsListed } = this.#ports.session;
+    return capabilities.tools !== undefined && toolsListed === 0;
+  }
+
+  #lookIn(pauseMs: number): void {
+    const { clock, changed } = this.#ports;
+    const timer = clock.setTimeout(() => {
+      this.#cancelLook = undefined;
+      if (!this.#hasNoTools()) return;
+      changed('tools');
+      if (pauseMs < LAST_LOOK_MS) this.#lookIn(pauseMs * 2);
+    }, pauseMs);
+    this.#cancelLook = () => clock.clearTimeout(timer);
+  }
+}

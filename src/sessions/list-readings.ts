@@ -1,0 +1,33 @@
+/** When the lists of a session were read. */
+import type { ServerList } from '../../machines/connection/connection.events.js';
+
+interface Reading {
+  readonly number: number;
+  /** Milliseconds since the epoch; undefined while it is under way. */
+  readonly endedAt: number | undefined;
+}
+
+const NONE: Reading = { number: 0, endedAt: undefined };
+
+export class ListReadings {
+  readonly #last = new Map<ServerList, Reading>();
+
+  /** The number of the last reading; 0 if the list was never read. */
+  number(list: ServerList): number {
+    return (this.#last.get(list) ?? NONE).number;
+  }
+
+  begin(lists: readonly ServerList[]): void {
+    for (const list of lists) this.#last.set(list, { number: this.number(list) + 1, endedAt: undefined });
+  }
+
+  end(lists: readonly ServerList[], at: number): void {
+    for (const list of lists) this.#last.set(list, { number: this.number(list), endedAt: at });
+  }
+
+  /** Whether the list is being read, or was read within the last `ms` milliseconds. */
+  isRecent(list: ServerList, now: number, ms: number): boolean {
+    const { number, endedAt } = this.#last.get(list) ?? NONE;
+    return number > 0 && (endedAt === undefined || Math.abs(now - endedAt) <= ms);
+  }
+}

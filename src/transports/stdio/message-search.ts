@@ -1,0 +1,144 @@
+/**
+ * Finds JSON-RPC messages in output that is not one message a line: behind a log text, several in a row, or printed over
+ * several lines. Pure, except that `SpreadMessage` keeps the lines of a message that is not complete.
+ *
+ * M1. A text that is JSON as a whole is never searched: a message within it is data.
+ * M2. A message that only a client sends is noise: the server has printed what it received.
+ * M3. Work is linear in the length of the text, up to a factor.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { parseJson } from '../../json/parse-json.js';
+import { messagesIn } from '../json-rpc.js';
+
+export type Piece =
+  | { readonly kind: 'message'; readonly message: JSONRPCMessage }
+  | { readonly kind: 'noise'; readonly text: string }
+  /** The beginning of an object that goes on in the next line. */
+  | { readonly kind: 'open'; readonly text: string };
+
+/** A JSON-RPC object: its first member, or nothing yet. */
+const BEGIN = /\{\s*(?:"(?:jsonrpc|id|method|params|result|error)"\s*:|$)/g;
+/** A line of printed JSON. */
+const OF_JSON = /^\s*(?:["{}[\],\d-]|true\b|false\b|null\b|$)/;
+const MAX_TRIES = 100;
+
+/** MCP 2025-11-25, schema: `ClientRequest` and `ClientNotification`, without what servers send as well. */
+const FROM_CLIENTS =
+  /^(?:initialize|notifications\/(?:initialized|roots\/list_changed)|(?:tools|resources|prompts|completion|logging)\/.*)$/;
+
+/** What a line holds, in its order; undefined if it holds no message and no beginning of one. */
+export function piecesOf(line: string): readonly Piece[] | undefined {
+  const pieces: Piece[] = [];
+  let from = 0;
+  const noiseUntil = (end: number): void => {
+    const text = line.slice(from, end);
+    if (text.trim() !== '') pieces.push({ kind: 'noise', text });
+  };
+  /** Where an object begins that does not end here. */
+  let open: number | undefined;
+  BEGIN.lastIndex = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const begin = BEGIN.exec(line);
+    if (begin === null) break;
+    const nesting = new Nesting();
+    const end = nesting.endIn(line, begin.index);
+    if (end === undefined) {
+      if (!nesting.isInText) open ??= begin.index;
+      continue;
+    }
+    const messages = received(line.slice(begin.index, end));
+    BEGIN.lastIndex = end;
+    if (messages === undefined) continue;
+    noiseUntil(begin.index);
+    for (const message of messages) pieces.push({ kind: 'message', message });
+    from = end;
+    open = undefined;
+  }
+  if (open !== undefined) {
+    noiseUntil(open);
+    return [...pieces, { kind: 'open', text: line.slice(open) }];
+  }
+  if (pieces.length === 0) return undefined;
+  noiseUntil(line.length);
+  return pieces;
+}
+
+/** What the text of a whole object says to us; undefined if it is no message, or none for a client. */
+function received(text: string): readonly JSONRPCMessage[] | undefined {
+  const messages = messagesIn(parseJson(text));
+  return messages?.some(isEcho) === true ? undefined : messages;
+}
+
+function isEcho(message: JSONRPCMessage): boolean {
+  const method: unknown = 'method' in message ? message.method : undefined;
+  return typeof method === 'string' && FROM_CLIENTS.test(method);
+}
+
+/** How deep a position in JSON is nested. */
+class Nesting {
+  #depth = 0;
+  isInText = false;
+
+  /** The index after the end of the outermost value; undefined if it does not end in this text. */
+  endIn(text: string, from = 0): number | undefined {
+    for (let index = from; index < text.length; index += 1) {
+      const character = text[index];
+      if (this.isInText) {
+        if (character === '\\') index += 1;
+        else if (character === '"') this.isInText = false;
+      } else if (character === '"') this.isInText = true;
+      else if (character === '{' || character === '[') this.#depth += 1;
+      else if (character === '}' || character === ']') {
+        this.#depth -= 1;
+        if (this.#depth === 0) return index + 1;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** How a further line belongs to a message over several lines. */
+export type Continued =
+  | { readonly kind: 'open' }
+  /** `rest` follows the message in its last line. */
+  | { readonly kind: 'complete'; readonly messages: readonly JSONRPCMessage[]; readonly rest: string }
+  /** It was none. `lines` have not been read otherwise; `line` is not among them. */
+  | { readonly kind: 'none'; readonly lines: readonly string[] };
+
+/** A message that is printed over several lines. */
+export class SpreadMessage {
+  readonly #lines: string[] = [];
+  readonly #nesting = new Nesting();
+  #length = 0;
+
+  constructor(
+    first: string,
+    private readonly maxLength: number,
+  ) {
+    this.#add(first);
+    this.#nesting.endIn(first);
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
+  next(line: string): Continued {
+    const end = OF_JSON.test(line) ? this.#nesting.endIn(line) : undefined;
+    const isBroken =
+      !OF_JSON.test(line) || this.#nesting.isInText || this.#length + line.length > this.maxLength;
+    if (isBroken) return { kind: 'none', lines: this.#lines };
+    if (end === undefined) {
+      this.#add(line);
+      return { kind: 'open' };
+    }
+    const messages = received([...this.#lines, line.slice(0, end)].join('\n'));
+    if (messages === undefined) return { kind: 'none', lines: this.#lines };
+    return { kind: 'complete', messages, rest: line.slice(end) };
+  }
+
+  #add(line: string): void {
+    this.#lines.push(line);
+    this.#length += line.length;
+  }
+}

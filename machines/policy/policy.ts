@@ -59,8 +59,7 @@ export interface ConnectionPolicy {
 
 /**
  * Exponential with jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter. The last delay of a schedule
- * repeats. `jitter` is the share of a delay that is random, from 0 to 1. Default 1: a delay may be anything up to its full
- * length.
+ * repeats.
  */
 export type BackoffOptions =
   /** Each delay is drawn evenly from 0 to a limit that grows with every retry. */
@@ -72,6 +71,7 @@ export type BackoffOptions =
       readonly factor: number;
       /** The limit grows no further than this, in milliseconds. 0 = no ceiling. */
       readonly maxMs: number;
+      /** Share of a delay that is random, from 0 to 1. Default 1: anything up to the full length. */
       readonly jitter?: number;
     }
   /** The delays are fixed. */

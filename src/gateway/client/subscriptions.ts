@@ -35,7 +35,9 @@ export class Subscriptions {
     const resources = this.#resources.get(address) ?? [];
     this.#resources.delete(address);
     const unused = resources.filter((resource) => !this.#has(resource));
-    await Promise.all(unused.map((resource) => this.#end(resource)?.unsubscribe(resource.uri, options)));
+    await Promise.all(
+      unused.map(async (resource) => this.#end(resource)?.unsubscribe(resource.uri, options)),
+    );
   }
 
   /**

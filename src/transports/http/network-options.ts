@@ -4,7 +4,11 @@ import { isObject } from '../../config/entry/read-shape.js';
 
 /** The part of a dispatcher of undici that is used. Any version fits. */
 export interface Dispatcher {
-  /** Sends one request. */
+  /**
+   * Sends one request.
+   *
+   * @param options As in `Dispatcher.request` of undici: origin, path, method, headers, body and signal.
+   */
   request(options: never): Promise<{
     /** Status of the reply. */
     readonly statusCode: number;

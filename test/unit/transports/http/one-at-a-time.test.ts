@@ -15,7 +15,7 @@ const isGet = ({ method }: { readonly method: string }): boolean => method === '
 /** Answers a request only when no stream is open. */
 function oneAtATime(): Handler {
   let streams = 0;
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   return mcp({
     sessionId: 's-1',
     listen: (seen, res) => {

@@ -174,7 +174,13 @@ export {
   TrustRequiredError,
   UnknownToolError,
 } from './errors.js';
-export type { ArgumentProblem, ConfigProblem, RejectionReason, TroupeErrorOptions } from './errors.js';
+export type {
+  ArgumentProblem,
+  ConfigProblem,
+  RejectionReason,
+  TimeoutKind,
+  TroupeErrorOptions,
+} from './errors.js';
 
 export type {
   ConnectionCommand,

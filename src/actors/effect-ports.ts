@@ -21,7 +21,8 @@ import type { Sessions } from '../sessions/sessions.js';
 import { outputOf } from '../failures/output.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
-import type { CreateTransport, NetworkSource } from '../transports/create-transport.js';
+import type { CreateTransport } from '../transports/create-transport.js';
+import type { NetworkSource } from '../transports/network-source.js';
 
 /** The result of reading one entry. An untrusted entry was not expanded. */
 export type Resolution =

@@ -19,7 +19,7 @@ import { wellFormed } from './well-formed.js';
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
-export type { AnswerOptions, ToolAnswer } from './tool-answer.js';
+export type { AnswerOptions, Confirm, ToolAnswer } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
 /** Options of `toTools`. */

@@ -17,7 +17,7 @@ export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
-export type { AnswerOptions } from './tool-answer.js';
+export type { AnswerOptions, Confirm } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
 /** Options of `runToolCalls`. */

@@ -27,7 +27,13 @@ import {
 import { sortMedia } from './shown-media.js';
 import type { CallLimits, ToolSource } from './tool-source.js';
 
-/** Asks a person whether a call may be sent. */
+/**
+ * Asks a person whether a call may be sent.
+ *
+ * @param tool The tool that the model calls.
+ * @param args The arguments that it wrote, before they are validated.
+ * @param signal Aborts when the answer is no longer needed; undefined if the caller gave none.
+ */
 export type Confirm = (
   tool: CatalogTool,
   args: JsonObject,

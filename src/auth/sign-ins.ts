@@ -31,7 +31,7 @@ import { withEntry } from './entry-oauth.js';
 import { serverAddress } from './stores/token-store.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
-import type { NetworkSource } from '../transports/create-transport.js';
+import type { NetworkSource } from '../transports/network-source.js';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 
 /** How long a renewal may still take when the troupe is closed. */

@@ -12,7 +12,6 @@ import type { Mask } from '../secrets/secrets.js';
 import type { ChangingHeaders } from './http/helper-headers.js';
 import type { HttpAuth } from './http/session-requests.js';
 import type { HttpMemory, OpenExchange } from './http/http-session.js';
-import type { NetworkOption } from './http/network-options.js';
 
 /** What every transport gets beside its entry. */
 export interface TransportTerms {
@@ -77,16 +76,6 @@ async function createHttp(config: HttpServerConfig, terms: TransportTerms): Prom
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);
   return (await import('./http/http-fallback.js')).createHttpTransport(options);
-}
-
-/** How the requests to a server are sent, by the option of the host, the entry and the environment. */
-export type NetworkSource = (name: string, config: HttpServerConfig) => Promise<OpenExchange>;
-
-export function createNetworkSource(option: NetworkOption | undefined): NetworkSource {
-  return async (name, config) => {
-    const { openNetwork } = await import('./http/network.js');
-    return openNetwork({ name, config }, option);
-  };
 }
 
 async function helperHeaders(

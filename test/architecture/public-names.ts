@@ -48,7 +48,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope RecordOptions RecordTarget
       RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
-      ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInfo ToolToAccept
+      ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
       UrlHandler
       RememberedTool Dispatcher NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
@@ -144,7 +144,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/adapters/ai-sdk',
     values: names('toTools'),
     types: names(`
-      AnswerOptions CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
+      AnswerOptions Confirm CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
     `),
   },
   {
@@ -152,7 +152,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/adapters/langchain',
     values: names('liveTools toTools'),
     types: names(`
-      AnswerOptions CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
+      AnswerOptions Confirm CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
     `),
   },
   {
@@ -160,7 +160,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/adapters/openai',
     values: names('runChatToolCalls runResponsesToolCalls toChatTools toResponsesTools'),
     types: names(`
-      AnswerOptions CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
+      AnswerOptions Confirm CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
       FunctionCallOutputPart JsonObject MediaBlock ObjectSchema ResponsesItem ResponsesTool RunOptions ShownResult
       ToolSource
     `),
@@ -170,7 +170,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/adapters/anthropic',
     values: names('runToolCalls toTools'),
     types: names(`
-      AnswerOptions CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
+      AnswerOptions Confirm CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
       RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource
     `),
   },

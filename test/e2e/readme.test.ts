@@ -69,6 +69,7 @@ it('The agent snippet of the README runs with a scripted model', async () => {
     import { everything } from './agent-loop/servers.mjs';
     const troupe = createTroupe({ servers: { everything } });
     await troupe.start();
+    const confirm = async () => true;
     const prompt = 'What is 2 + 3?';`;
   const after = 'console.log(text); await troupe.close();';
   await writeFile(join(folder, 'program.mjs'), `${before}\n${snippet}\n${after}\n`);

@@ -62,10 +62,13 @@ async function answerLater(asked, connection) {
   }
 }
 
+const isAsked = ({ type, url }) => type === 'connection.authRequired' && url !== undefined;
+/** Resolves when the last sign-in is over. */
+let signedIn = Promise.resolve();
+
 function finishLater(troupe) {
-  troupe.events$.subscribe((event) => {
-    if (event.type !== 'connection.authRequired' || event.url === undefined) return;
-    void answerLater(event.url, troupe.connection(SERVER));
+  troupe.events$.pipe(filter(isAsked)).subscribe(({ url }) => {
+    signedIn = answerLater(url, troupe.connection(SERVER));
   });
 }
 
@@ -81,11 +84,15 @@ async function ready(connection, events$) {
 async function callFirst({ tools, events$ }, connection) {
   if (tools.length === 0) return;
   for (let tries = 1; ; tries += 1) {
+    const asked = firstValueFrom(events$.pipe(filter(isAsked), timeout(LIMIT_MS)));
+    asked.catch(() => {});
     try {
       return await connection.callTool(tools[0].tool, { a: 2, b: 3 }, { timeoutMs: LIMIT_MS });
     } catch (error) {
       // More scopes are needed: the call was not sent, and works after the user has consented.
       if (tries >= MAX_TRIES || error.code !== 'NOT_READY') throw error;
+      await asked;
+      await signedIn;
       await ready(connection, events$);
     }
   }

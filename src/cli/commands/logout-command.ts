@@ -9,7 +9,7 @@ import type { HttpServerConfig } from '../../config/entry/server-config.js';
 import { loadConfig } from '../../servers/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { systemClock } from '../../ports.js';
-import { createNetworkSource } from '../../transports/create-transport.js';
+import { createNetworkSource } from '../../transports/network-source.js';
 import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';

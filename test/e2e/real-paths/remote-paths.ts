@@ -294,11 +294,11 @@ export function remotePaths(): void {
     });
 
     it('gets another entry repeatedly: there are never more than two sessions, and no call is lost.', async () => {
-      const life = await RemoteLife.begin({ 'tools/call': { afterMs: 700 }, initialize: { afterMs: 100 } });
+      const life = await RemoteLife.begin({ 'tools/call': { afterMs: 1_500 }, initialize: { afterMs: 200 } });
       await life.reaches('ready');
       const call = life.call();
       life.change();
-      await life.reaches(`${READY}+preparing`);
+      await life.reaches(`${READY}+preparing.initializing`);
       life.change();
       await life.reaches(`${READY}+retiring`);
       life.change();

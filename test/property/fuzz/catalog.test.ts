@@ -106,7 +106,7 @@ describe('a list of tools', () => {
           expect(problem).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
         }
         expect(problems.length).toBeGreaterThanOrEqual(raw.length - tools.length);
-        expect(checkTools(tools)).toEqual({ tools, problems: [] });
+        expect(checkTools(tools)).toEqual({ tools, problems: [], leftOut: [] });
       }),
     ));
 
@@ -246,8 +246,11 @@ describe('the pages of a list', () => {
     ));
 
   it('are read up to the size limit of a message, and the rest is reported as missing', async () => {
-    const page = { tools: [{ name: 'x'.repeat(10_000_000) }] };
-    const { client, asked } = clientOf((cursor) => ({ ...page, nextCursor: `${cursor}+` }));
+    const text = 'x'.repeat(10_000_000);
+    const { client, asked } = clientOf((cursor) => ({
+      tools: [{ name: `${text}${cursor}` }],
+      nextCursor: `${cursor}+`,
+    }));
     const { items, problem } = await read(client);
     expect(items).toHaveLength(6);
     expect(asked()).toBe(7);

@@ -128,12 +128,13 @@ describe('messages from a server', () => {
 
 describe('a flood', () => {
   const flood = async (
-    content: object,
+    content: object | ((index: number) => object),
     count: number,
   ): Promise<{ opened: OpenedClient; longest: number; grown: number }> => {
     const opened = await open();
-    const line = `${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`;
-    const chunk = Buffer.from(line.repeat(1_000));
+    const lineOf = (index: number): string =>
+      `${JSON.stringify({ jsonrpc: '2.0', ...(typeof content === 'function' ? content(index) : content) })}\n`;
+    const chunk = Buffer.from(Array.from({ length: 1_000 }, (_, index) => lineOf(index)).join(''));
     const reader = new MessageReader(
       {
         message: (one) => opened.transport.simulateMessage(one),
@@ -173,7 +174,7 @@ describe('a flood', () => {
   });
 
   it('of pings is answered one for one', async () => {
-    const { opened } = await flood({ id: 'p', method: 'ping' }, 10_000);
+    const { opened } = await flood((index) => ({ id: `p${index}`, method: 'ping' }), 10_000);
     const { client, server } = opened;
     await client.request('ping', {});
     expect(server.answers).toHaveLength(10_000);

@@ -195,7 +195,7 @@ describe('an entry as other hosts write it', () => {
 
     it('starts no program before somebody trusts it.', async () => {
       const { troupe, report } = await make({ command: NODE, args: program() }, { name: '.mcp.json' });
-      expect(report.pending).toEqual(['lamp']);
+      expect(report.pending).toEqual([{ server: 'lamp', failure: null }]);
       expect(troupe.connection('lamp')?.status).toMatchObject({ substate: 'awaitingTrust' });
       expect(existsSync(marker())).toBe(false);
       await troupe

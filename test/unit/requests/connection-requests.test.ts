@@ -84,7 +84,7 @@ describe('a request', () => {
       code: 'JSON_RPC_ERROR',
       server: 'a',
       rpcCode: -32002,
-      message: 'not here',
+      rpcMessage: 'not here',
       data: { uri: 'x:1' },
     });
   });

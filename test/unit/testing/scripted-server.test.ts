@@ -73,7 +73,7 @@ describe('a scripted server', () => {
     ['null', () => raise(null), 'null'],
   ])('answers with an error if a handler throws %s.', async (_, handler, message) => {
     const played = await play({ on: { 'tools/call': handler } });
-    await expect(call(played)).rejects.toMatchObject({ code: 'JSON_RPC_ERROR', message });
+    await expect(call(played)).rejects.toMatchObject({ code: 'JSON_RPC_ERROR', rpcMessage: message });
   });
 
   it('answers with an error if a handler returns nothing.', async () => {

@@ -69,7 +69,7 @@ describe('A session that the server no longer knows', () => {
     expect(server.seen.filter(({ rpc }) => rpc.id === 4)).toHaveLength(0);
   });
 
-  it('waits for them no longer than half a second', async () => {
+  it('waits for them no longer than two seconds', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({ sessionId: 's-1', request: (seen, res) => (seen.rpc.id === 1 ? hang : GONE)(seen, res) }),
     );
@@ -77,8 +77,8 @@ describe('A session that the server no longer knows', () => {
     const stuck = failureOf(transport.send(request(1, 'tools/call')));
     await server.arrived(({ rpc }) => rpc.id === 1);
     await failureOf(transport.send(request(2, 'tools/call')));
-    await clock.whenSet(500);
-    await clock.advance(500);
+    await clock.whenSet(2_000);
+    await clock.advance(2_000);
     expect(await stuck).toMatchObject({ written: true, failure: { code: 'session-expired' } });
     await said.closed;
     expect(clock.pending).toEqual([]);

@@ -63,7 +63,9 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
   });
 
   it('can report that the session is gone', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+      openExchange,
+    });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));
@@ -89,7 +91,9 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
   });
 
   it('does not block close(), which leaves no timer', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+      openExchange,
+    });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));

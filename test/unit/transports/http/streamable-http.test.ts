@@ -384,32 +384,36 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       ]);
     });
 
-    it.each([307, 308, 301, 302])('follows a redirect to another origin without credentials: %i', async (status) => {
-      const other = await startServer(mcp({ sessionId: 's-2' }));
-      closing.push(() => other.close());
-      const { server, transport, said } = await connect(
-        (_seen, res) =>
-          refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(
-            _seen,
-            res,
-          ),
-        { headers: { Authorization: 'Bearer abcdefgh', 'x-key': 'k', cookie: 'own=1' } },
-      );
-      await open(transport);
-      await transport.send(request(1, 'tools/list'));
-      expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
-      expect(server.seen).toHaveLength(1);
-      expect(other.seen[0]?.rpc).toMatchObject({ method: 'initialize' });
-      expect(other.seen.at(-1)?.headers).toMatchObject({ 'mcp-session-id': 's-2' });
-      for (const { headers } of other.seen) {
-        for (const secret of ['authorization', 'x-key', 'cookie']) expect(headers).not.toHaveProperty(secret);
-      }
-      const told = said.notices.filter(({ kind }) => kind === 'redirect-followed');
-      expect(told).toHaveLength(1);
-      expect(told[0]?.message).toContain(server.url);
-      expect(told[0]?.message).toContain(other.url);
-      expect(told[0]?.message).not.toContain('abcdef1');
-    });
+    it.each([307, 308, 301, 302])(
+      'follows a redirect to another origin without credentials: %i',
+      async (status) => {
+        const other = await startServer(mcp({ sessionId: 's-2' }));
+        closing.push(() => other.close());
+        const { server, transport, said } = await connect(
+          (_seen, res) =>
+            refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(
+              _seen,
+              res,
+            ),
+          { headers: { Authorization: 'Bearer abcdefgh', 'x-key': 'k', cookie: 'own=1' } },
+        );
+        await open(transport);
+        await transport.send(request(1, 'tools/list'));
+        expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+        expect(server.seen).toHaveLength(1);
+        expect(other.seen[0]?.rpc).toMatchObject({ method: 'initialize' });
+        expect(other.seen.at(-1)?.headers).toMatchObject({ 'mcp-session-id': 's-2' });
+        for (const { headers } of other.seen) {
+          for (const secret of ['authorization', 'x-key', 'cookie'])
+            expect(headers).not.toHaveProperty(secret);
+        }
+        const told = said.notices.filter(({ kind }) => kind === 'redirect-followed');
+        expect(told).toHaveLength(1);
+        expect(told[0]?.message).toContain(server.url);
+        expect(told[0]?.message).toContain(other.url);
+        expect(told[0]?.message).not.toContain('abcdef1');
+      },
+    );
 
     it.each([401, 403, 404])('names both addresses when the second refuses: %i', async (status) => {
       const other = await startServer(refuse(status));

@@ -11,7 +11,7 @@ export interface Fixture {
   readonly server: TestServer;
   readonly clock: ControlledClock;
   readonly transport: SessionTransport;
-  readonly said: SessionRecord;
+  readonly recorded: SessionRecord;
 }
 
 export type Connect = (
@@ -33,6 +33,6 @@ export function useHttpFixture(): Connect {
     const clock = createControlledClock();
     const transport = create({ url: server.origin + path, clock, stop: { deleteMs: 1_000 }, ...options });
     closing.push(() => transport.kill());
-    return { server, clock, transport, said: record(transport) };
+    return { server, clock, transport, recorded: record(transport) };
   };
 }

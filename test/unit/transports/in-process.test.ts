@@ -58,20 +58,20 @@ describe('The in-process transport', () => {
   it('delivers in the order of sending, and never within send()', async () => {
     const server = bare();
     const transport = createInProcessTransport(server);
-    const said = record(transport);
+    const recorded = record(transport);
     await transport.start();
     for (let id = 1; id <= 100; id += 1) void transport.send(request(id, 'x'));
     expect(server.got).toEqual([]);
     for (let id = 1; id <= 100; id += 1) void server.end.send(notification(`n-${id}`));
-    expect(said.messages).toEqual([]);
-    await said.until(() => said.messages.length === 100);
+    expect(recorded.messages).toEqual([]);
+    await recorded.until(() => recorded.messages.length === 100);
     expect(server.got.map((message) => 'id' in message && message.id)).toEqual(
       Array.from({ length: 100 }, (_, i) => i + 1),
     );
-    expect(said.messages.map((message) => 'method' in message && message.method)).toEqual(
+    expect(recorded.messages.map((message) => 'method' in message && message.method)).toEqual(
       Array.from({ length: 100 }, (_, i) => `n-${i + 1}`),
     );
-    expect(said.activity).toBe(100);
+    expect(recorded.activity).toBe(100);
     await transport.close();
   });
 
@@ -98,31 +98,31 @@ describe('The in-process transport', () => {
   it('ends once if the server closes, after its last message, with the cause', async () => {
     const server = bare();
     const transport = createInProcessTransport(server);
-    const said = record(transport);
+    const recorded = record(transport);
     let sawLast = false;
-    void said.closed.then(() => (sawLast = said.messages.length === 1));
+    void recorded.closed.then(() => (sawLast = recorded.messages.length === 1));
     await transport.start();
     void server.end.send(notification('last words'));
     await server.end.close();
-    await said.closed;
+    await recorded.closed;
     expect(sawLast).toBe(true);
     expect(transport.ended).toMatchObject({ code: 'connection-lost' });
     await transport.close();
     await server.end.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(await failureOf(transport.send(request(1, 'x')))).toMatchObject({ written: false });
   });
 
   it('ends both sides once if the client closes', async () => {
     const server = bare();
     const transport = createInProcessTransport(server);
-    const said = record(transport);
+    const recorded = record(transport);
     await transport.start();
     let serverCloses = 0;
     server.end.onclose = () => (serverCloses += 1);
     await Promise.all([transport.close(), transport.kill()]);
     await server.end.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(serverCloses).toBe(1);
     expect(transport.ended).toBeUndefined();
     await expect(server.end.send(notification('x'))).rejects.toThrow();
@@ -138,21 +138,21 @@ describe('The in-process transport', () => {
     ],
   ])('does not start if connect %s', async (_, connect) => {
     const transport = createInProcessTransport({ connect });
-    const said = record(transport);
+    const recorded = record(transport);
     const error = await failureOf(transport.start());
     expect(error.failure.code).toBe('spawn-failed');
     expect(error.message).toContain('already connected');
     await transport.close();
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
   });
 
   it('ends at close() although connect never settles', async () => {
     const transport = createInProcessTransport({ connect: () => new Promise(() => {}) });
-    const said = record(transport);
+    const recorded = record(transport);
     const starting = failureOf(transport.start());
     await transport.close();
     expect((await starting).failure.code).toBe('connection-lost');
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
   });
 
   it('does not start if the server closes in the meantime', async () => {
@@ -167,9 +167,9 @@ describe('The in-process transport', () => {
 
   it('can be closed without having been started, but not started after that', async () => {
     const transport = createInProcessTransport(bare());
-    const said = record(transport);
+    const recorded = record(transport);
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await failureOf(transport.start());
   });
 

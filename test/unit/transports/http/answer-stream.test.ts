@@ -28,7 +28,7 @@ const primed: Handler = (_seen, res) => void openStream(res).end('id: ev-1\nretr
 
 describe('A stream that ends before the answer', () => {
   it('is resumed after the delay that the server sets, and the answer arrives once', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       resumable(primed, (_seen, res) => {
         const text = event(result(1, { late: true }), 'ev-2');
         openStream(res).end(text + text);
@@ -39,18 +39,18 @@ describe('A stream that ends before the answer', () => {
     await clock.whenSet(200);
     expect(server.seen.some(isResume)).toBe(false);
     await clock.advance(200);
-    expect(await said.answerTo(1)).toEqual(result(1, { late: true }));
+    expect(await recorded.answerTo(1)).toEqual(result(1, { late: true }));
 
     const [resume] = await server.arrived(isResume);
     expect(resume?.headers).toMatchObject({ 'last-event-id': 'ev-1', accept: 'text/event-stream' });
     await transport.send(request(2, 'ping'));
     await clock.whenSet(200);
-    expect(said.messages.filter((message) => 'id' in message && message.id === 1)).toHaveLength(1);
-    expect(said.lost).toEqual([]);
+    expect(recorded.messages.filter((message) => 'id' in message && message.id === 1)).toHaveLength(1);
+    expect(recorded.lost).toEqual([]);
   });
 
   it('is resumed even if the socket was cut', async () => {
-    const { clock, transport, said } = await connect(
+    const { clock, transport, recorded } = await connect(
       resumable(
         (_seen, res) => {
           openStream(res).write('id: ev-1\ndata:\n\n', () => res.destroy());
@@ -62,13 +62,13 @@ describe('A stream that ends before the answer', () => {
     await transport.send(request(1, 'tools/call'));
     await clock.whenSet(1_000);
     await clock.advance(1_000);
-    await said.answerTo(1);
-    expect(said.lost).toEqual([]);
+    await recorded.answerTo(1);
+    expect(recorded.lost).toEqual([]);
   });
 
   it('is resumed from the last event of every part', async () => {
     let part = 1;
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       resumable(primed, (_seen, res) => {
         part += 1;
         const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { part } };
@@ -82,7 +82,7 @@ describe('A stream that ends before the answer', () => {
       await clock.advance(200);
       await server.arrived(isResume, n);
     }
-    await said.answerTo(1);
+    await recorded.answerTo(1);
     expect(server.seen.filter(isResume).map(({ headers }) => headers['last-event-id'])).toEqual(
       Array.from({ length: 8 }, (_, i) => `ev-${i + 1}`),
     );
@@ -90,7 +90,7 @@ describe('A stream that ends before the answer', () => {
 
   it('is requested more and more slowly while each part is empty', async () => {
     let part = 1;
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       resumable(
         (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
         (_seen, res) => {
@@ -107,14 +107,14 @@ describe('A stream that ends before the answer', () => {
       await clock.whenSet(ms);
       await clock.advance(ms);
     }
-    await said.answerTo(1);
+    await recorded.answerTo(1);
     expect(server.seen.filter(isResume)).toHaveLength(13);
-    expect(said.lost).toEqual([]);
+    expect(recorded.lost).toEqual([]);
   });
 
   it('is requested again no sooner than after 100 ms, even if messages arrive', async () => {
     let part = 1;
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       resumable(
         (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
         (_seen, res) => {
@@ -131,7 +131,7 @@ describe('A stream that ends before the answer', () => {
       await clock.advance(100);
       await server.arrived(isResume, n);
     }
-    await said.answerTo(1);
+    await recorded.answerTo(1);
     expect(server.seen.filter(isResume)).toHaveLength(8);
   });
 
@@ -144,7 +144,7 @@ describe('A stream that ends before the answer', () => {
     ],
   ])('is lost after five attempts that bring %s with the same id again', async (_, text) => {
     const again: Handler = (_seen, res) => void openStream(res).end(text);
-    const { server, clock, transport, said } = await connect(resumable(again, again));
+    const { server, clock, transport, recorded } = await connect(resumable(again, again));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
     for (let n = 1; n <= 5; n += 1) {
@@ -152,34 +152,34 @@ describe('A stream that ends before the answer', () => {
       await clock.advance(5_000);
       await server.arrived(isResume, n);
     }
-    await said.until(() => said.lost.length > 0);
+    await recorded.until(() => recorded.lost.length > 0);
     expect(server.seen.filter(isResume)).toHaveLength(5);
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
   });
 
   it('is retried with growing delays while the server is not ready, five times at most', async () => {
-    const { server, clock, transport, said } = await connect(resumable(primed, refuse(503)));
+    const { server, clock, transport, recorded } = await connect(resumable(primed, refuse(503)));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
     for (const ms of [200, 1_000, 1_500, 2_250, 3_375]) {
       await clock.whenSet(ms);
       await clock.advance(ms);
     }
-    await said.until(() => said.lost.length > 0);
+    await recorded.until(() => recorded.lost.length > 0);
     expect(server.seen.filter(isResume)).toHaveLength(5);
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
     expect(transport.ended).toBeUndefined();
   });
 
   it('is lost if the server refuses to resume it', async () => {
-    const { clock, transport, said } = await connect(resumable(primed, refuse(400, 'unknown event')));
+    const { clock, transport, recorded } = await connect(resumable(primed, refuse(400, 'unknown event')));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
     await clock.whenSet(200);
     await clock.advance(200);
-    await said.until(() => said.lost.length > 0);
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'http-status', http: { status: 400 } } }]);
-    expect(said.doubts).toBe(0);
+    await recorded.until(() => recorded.lost.length > 0);
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'http-status', http: { status: 400 } } }]);
+    expect(recorded.doubts).toBe(0);
   });
 
   it.each<[string, Handler, RegExp]>([
@@ -190,13 +190,13 @@ describe('A stream that ends before the answer', () => {
       /broke off/,
     ],
   ])('is lost at once if it %s without event ids, and is not requested again', async (_, post, cause) => {
-    const { server, clock, transport, said } = await connect(mcp({ request: post }));
+    const { server, clock, transport, recorded } = await connect(mcp({ request: post }));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    await said.until(() => said.lost.length > 0);
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
-    expect(said.lost[0]?.failure.message).toMatch(cause);
-    expect(said.doubts).toBe(1);
+    await recorded.until(() => recorded.lost.length > 0);
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+    expect(recorded.lost[0]?.failure.message).toMatch(cause);
+    expect(recorded.doubts).toBe(1);
     expect(clock.pending).toEqual([]);
     expect(server.seen.filter(isResume)).toHaveLength(0);
   });
@@ -225,7 +225,7 @@ describe('A stream that has given the answer', () => {
   });
 
   it('is not resumed if the answer is an error', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({
         request: (seen, res) => {
           const error = { jsonrpc: '2.0', id: seen.rpc.id, error: { code: -32_602, message: 'no' } };
@@ -235,38 +235,38 @@ describe('A stream that has given the answer', () => {
     );
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    await said.answerTo(1);
+    await recorded.answerTo(1);
     const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
     await call?.over;
     await clock.advance(60_000);
     await transport.send(request(2, 'tools/call'));
-    await said.answerTo(2);
+    await recorded.answerTo(2);
     expect(server.seen.filter(isResume)).toHaveLength(0);
-    expect(said.lost).toEqual([]);
+    expect(recorded.lost).toEqual([]);
   });
 
   it('is closed after a second if the server keeps it open', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ request: (seen, res) => void openStream(res).write(event(result(seen.rpc.id, {}))) }),
     );
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    await said.answerTo(1);
+    await recorded.answerTo(1);
     const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
     await clock.advance(1_000);
     await call?.over;
-    expect(said.lost).toEqual([]);
+    expect(recorded.lost).toEqual([]);
     expect(clock.pending).toEqual([]);
   });
 
   it('leaves its socket for the next request', async () => {
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ request: (seen, res) => void openStream(res).end(event(result(seen.rpc.id, {}))) }),
     );
     await open(transport);
     for (let id = 1; id <= 10; id += 1) {
       await transport.send(request(id, 'tools/call'));
-      await said.answerTo(id);
+      await recorded.answerTo(id);
     }
     expect(server.sockets.size).toBeLessThanOrEqual(3);
   });
@@ -274,7 +274,7 @@ describe('A stream that has given the answer', () => {
 
 describe('An event above the size limit', () => {
   it('fails only its own request', async () => {
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({
         request: (seen, res) => {
           const text = 'x'.repeat(seen.rpc.method === 'big' ? 300_000 : 10);
@@ -287,9 +287,9 @@ describe('An event above the size limit', () => {
     await open(transport);
     await transport.send(request(1, 'big'));
     await transport.send(request(2, 'small'));
-    await said.answerTo(2);
-    await said.until(() => said.lost.length > 0);
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'message-too-large' } }]);
+    await recorded.answerTo(2);
+    await recorded.until(() => recorded.lost.length > 0);
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'message-too-large' } }]);
     const [big] = await server.arrived(({ rpc }) => rpc.method === 'big');
     await big?.over;
     expect(transport.ended).toBeUndefined();
@@ -299,7 +299,7 @@ describe('An event above the size limit', () => {
 describe('A cancelled request', () => {
   it('closes its open stream after the notification was sent, and reports nothing more', async () => {
     const order: string[] = [];
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({
         request: (seen, res) => {
           void openStream(res);
@@ -317,13 +317,13 @@ describe('A cancelled request', () => {
     const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
     await call?.over;
     expect(order).toEqual(['notified', 'stream closed']);
-    expect(said.lost).toEqual([]);
-    expect(said.doubts).toBe(0);
+    expect(recorded.lost).toEqual([]);
+    expect(recorded.doubts).toBe(0);
   });
 
   it('rejects a send that still waits, and leaves others alone', async () => {
     const held: (() => void)[] = [];
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ request: (seen, res) => void held.push(() => answer(res, seen, {})) }),
     );
     await open(transport);
@@ -334,7 +334,7 @@ describe('A cancelled request', () => {
     expect(await cancelled).toMatchObject({ written: true });
     for (const release of held) release();
     await other;
-    expect(said.messages.at(-1)).toEqual(result(2, {}));
+    expect(recorded.messages.at(-1)).toEqual(result(2, {}));
   });
 
   it('releases a request whose body never comes', async () => {

@@ -30,7 +30,7 @@ it.each([
 ])(
   'A server that %s to answers takes a limited number of sockets, and other messages pass',
   async (_, limitMs, accept) => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ accept: (seen, res) => (isAnswer(seen) ? accept(seen, res) : refuse(202)(seen, res)) }),
     );
     await open(transport);
@@ -39,7 +39,7 @@ it.each([
     );
     await server.arrived(isAnswer, AT_ONCE);
     await transport.send(request(1, 'tools/call'));
-    expect(said.messages.at(-1)).toMatchObject({ id: 1 });
+    expect(recorded.messages.at(-1)).toMatchObject({ id: 1 });
     expect(server.seen.filter(isAnswer)).toHaveLength(AT_ONCE);
     expect(server.sockets.size).toBeLessThan(AT_ONCE + 5);
     await clock.advance(limitMs);

@@ -58,12 +58,12 @@ describe('Authorization', () => {
 
   it('refreshes once after a 401 and repeats the request once', async () => {
     const auth = store();
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       guarded(() => 'token-2'),
       { auth },
     );
     await open(transport);
-    expect(said.messages).toHaveLength(1);
+    expect(recorded.messages).toHaveLength(1);
     expect(auth.refreshed).toEqual([{ status: 401, wwwAuthenticate: CHALLENGE }]);
     expect(server.seen.filter(({ rpc }) => rpc.method === 'initialize')).toHaveLength(2);
   });
@@ -71,14 +71,14 @@ describe('Authorization', () => {
   it('shares one refresh among requests that are refused together, and repeats each', async () => {
     let valid = 'token-1';
     const auth = store();
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       guarded(() => valid),
       { auth },
     );
     await open(transport);
     valid = 'token-2';
     await Promise.all([1, 2, 3, 4, 5].map((id) => transport.send(request(id, 'tools/call'))));
-    expect(said.messages).toHaveLength(6);
+    expect(recorded.messages).toHaveLength(6);
     expect(auth.refreshed).toHaveLength(1);
   });
 
@@ -86,7 +86,7 @@ describe('Authorization', () => {
     const held: (() => void)[] = [];
     let valid = 'token-1';
     const auth = store();
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       (seen, res) => {
         if (seen.rpc.id === 2 && held.length === 0) held.push(() => unauthorized(seen, res));
         else guarded(() => valid)(seen, res);
@@ -100,7 +100,7 @@ describe('Authorization', () => {
     await transport.send(request(1, 'tools/call'));
     held[0]?.();
     await late;
-    expect(said.messages).toHaveLength(3);
+    expect(recorded.messages).toHaveLength(3);
     expect(auth.refreshed).toHaveLength(1);
   });
 
@@ -141,14 +141,14 @@ describe('Authorization', () => {
 
   it('ends a session whose credentials are refused later, so that nothing more is sent with them', async () => {
     let valid = 'token-1';
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       guarded(() => valid),
       { headers: { Authorization: 'Bearer token-1' } },
     );
     await open(transport);
     valid = 'token-2';
     const error = await failureOf(transport.send(request(1, 'tools/call')));
-    await said.closed;
+    await recorded.closed;
     expect(error).toMatchObject({
       written: false,
       failure: { code: 'auth-required', http: { status: 401 } },
@@ -191,10 +191,10 @@ describe('Authorization', () => {
 
   it('works in the same way for the stream of the older transport', async () => {
     const auth = store({ refreshes: false });
-    const { transport, said } = await connect(unauthorized, { auth, create: createSseTransport });
+    const { transport, recorded } = await connect(unauthorized, { auth, create: createSseTransport });
     const { failure } = await failureOf(transport.start());
     expect(failure).toMatchObject({ code: 'auth-required', http: { wwwAuthenticate: CHALLENGE } });
     expect(auth.refreshed).toHaveLength(1);
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
   });
 });

@@ -16,14 +16,14 @@ it.each([
   ['a batch of a million numbers', data(Array.from({ length: 1_000_000 }, () => 0))],
   ['a hundred thousand numbers', '0'.repeat(100_000).replaceAll('0', 'data: 0\n\n')],
 ])('An event stream with %s is reported once', async (_, stream) => {
-  const { clock, transport, said } = await connect(
+  const { clock, transport, recorded } = await connect(
     mcp({ listen: (_seen, res) => void openStream(res).write(stream + event(CHANGED)) }),
   );
   await open(transport);
-  await said.until(() => said.messages.length > 1);
-  expect(said.messages.slice(1)).toEqual([CHANGED]);
+  await recorded.until(() => recorded.messages.length > 1);
+  expect(recorded.messages.slice(1)).toEqual([CHANGED]);
   await clock.advance(1_000);
-  expect(said.notices.map(({ kind }) => kind)).toEqual(['bad-message']);
+  expect(recorded.notices.map(({ kind }) => kind)).toEqual(['bad-message']);
 });
 
 it.each([
@@ -31,18 +31,18 @@ it.each([
   ['is empty', []],
   ['is too long', Array.from({ length: 1_001 }, () => CHANGED)],
 ])('A batch that %s is skipped as a whole', async (_, batch) => {
-  const { clock, transport, said } = await connect(
+  const { clock, transport, recorded } = await connect(
     mcp({ listen: (_seen, res) => void openStream(res).write(data(batch) + event(CHANGED)) }),
   );
   await open(transport);
-  await said.until(() => said.messages.length > 1);
-  expect(said.messages.slice(1)).toEqual([CHANGED]);
+  await recorded.until(() => recorded.messages.length > 1);
+  expect(recorded.messages.slice(1)).toEqual([CHANGED]);
   await clock.advance(1_000);
-  expect(said.notices).toMatchObject([{ kind: 'bad-message' }]);
+  expect(recorded.notices).toMatchObject([{ kind: 'bad-message' }]);
 });
 
 it('A JSON answer in an invalid batch fails its request', async () => {
-  const { transport, said } = await connect(
+  const { transport, recorded } = await connect(
     mcp({
       request: (seen, res) => refuse(200, JSON.stringify([result(seen.rpc.id, {}), 1]), JSON_TYPE)(seen, res),
     }),
@@ -50,20 +50,20 @@ it('A JSON answer in an invalid batch fails its request', async () => {
   await open(transport);
   const { failure } = await failureOf(transport.send(request(1, 'tools/list')));
   expect(failure.code).toBe('http-not-mcp');
-  expect(said.messages).toHaveLength(1);
+  expect(recorded.messages).toHaveLength(1);
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 it('Pending reports are made before the end, and no timer stays', async () => {
-  const { server, clock, transport, said } = await connect(
+  const { server, clock, transport, recorded } = await connect(
     (_seen, res) => void openStream(res).write(`event: endpoint\ndata: /post\n\n${data(1)}: alive\n\n`),
     { create: createSseTransport },
   );
   await transport.start();
-  await said.until(() => clock.pending.length > 0);
+  await recorded.until(() => clock.pending.length > 0);
   await transport.close();
-  expect(said.notices).toMatchObject([{ kind: 'bad-message' }]);
+  expect(recorded.notices).toMatchObject([{ kind: 'bad-message' }]);
   expect(clock.pending).toEqual([]);
   await server.idle();
 });

@@ -27,18 +27,18 @@ function closing(inner: Handler, isStale: (seen: Seen) => boolean): Handler {
 
 describe('A server that serves one request per socket without announcing it', () => {
   it('can be used, and gets every call once', async () => {
-    const { server, transport, said } = await connect(closing(mcp({ sessionId: 's-1' }), () => true));
+    const { server, transport, recorded } = await connect(closing(mcp({ sessionId: 's-1' }), () => true));
     await open(transport);
     await transport.send(request(1, 'tools/list'));
     for (const id of [2, 3, 4]) await transport.send(request(id, 'tools/call'));
     await transport.close();
-    expect(said.messages.slice(1)).toEqual([
+    expect(recorded.messages.slice(1)).toEqual([
       result(1, { method: 'tools/list' }),
       ...[2, 3, 4].map((id) => result(id, { method: 'tools/call' })),
     ]);
     expect(server.seen.filter(isMethod('tools/call'))).toHaveLength(3);
-    expect(said).toMatchObject({ doubts: 0, lost: [] });
-    expect(said.notices.map(({ kind }) => kind)).not.toContain('session-delete-failed');
+    expect(recorded).toMatchObject({ doubts: 0, lost: [] });
+    expect(recorded.notices.map(({ kind }) => kind)).not.toContain('session-delete-failed');
     await server.idle();
   });
 });
@@ -64,32 +64,32 @@ describe('A socket that was idle while the machine slept', () => {
 
 describe('A socket that is closed just as a request is sent on it', () => {
   it('makes the outcome of a call unknown: the call is never sent twice', async () => {
-    const { server, transport, said } = await connect(closing(mcp(), isMethod('tools/call')));
+    const { server, transport, recorded } = await connect(closing(mcp(), isMethod('tools/call')));
     await open(transport);
     await transport.send(request(9, 'prompts/list'));
     const error = await failureOf(transport.send(request(1, 'tools/call')));
     expect(error).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
     expect(server.seen.filter(isMethod('tools/call'))).toHaveLength(1);
-    expect(said.doubts).toBe(1);
+    expect(recorded.doubts).toBe(1);
   });
 
   it.each(['ping', 'tools/list', 'notifications/initialized'])(
     'has no effect on a request that can be repeated: %s',
     async (method) => {
-      const { server, transport, said } = await connect(closing(mcp(), isMethod(method)));
+      const { server, transport, recorded } = await connect(closing(mcp(), isMethod(method)));
       await open(transport);
       await transport.send(request(9, 'prompts/list'));
       await transport.send(request(1, 'ping'));
       await transport.send(request(2, 'tools/list'));
       await transport.send(request(3, 'tools/call'));
-      expect(said.messages).toHaveLength(5);
+      expect(recorded.messages).toHaveLength(5);
       expect(server.seen.filter(isMethod(method))).toHaveLength(2);
-      expect(said.doubts).toBe(0);
+      expect(recorded.doubts).toBe(0);
     },
   );
 
   it('raises a suspicion if the server disappears with it', async () => {
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ request: (seen, res) => (isMethod('tools/list')(seen) ? undefined : echo(seen, res)) }),
     );
     await open(transport);
@@ -98,7 +98,7 @@ describe('A socket that is closed just as a request is sent on it', () => {
     await server.arrived(isMethod('tools/list'));
     await server.close();
     expect((await listed).failure.code).toBe('connection-lost');
-    expect(said.doubts).toBe(1);
+    expect(recorded.doubts).toBe(1);
   });
 
   it('is not the reason if a new one breaks as well', async () => {

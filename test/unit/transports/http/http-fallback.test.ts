@@ -30,37 +30,37 @@ function oldOnly(status: number): Handler {
 
 describe('The HTTP transport for an address without a type', () => {
   it('stays with streamable HTTP if that works', async () => {
-    const { server, transport, said } = await connect(mcp({ sessionId: 's-1' }));
+    const { server, transport, recorded } = await connect(mcp({ sessionId: 's-1' }));
     await open(transport);
     await transport.send(request(1, 'tools/list'));
     expect(transport.kind).toBe('http');
     expect(transport.sessionId).toBe('s-1');
-    expect(said.messages).toHaveLength(2);
+    expect(recorded.messages).toHaveLength(2);
     await transport.close();
     expect(server.seen.map(({ method }) => method)).toContain('DELETE');
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
   });
 
   it.each([400, 404, 405, 415, 501])(
     'falls back to the older transport after %i, transparently',
     async (status) => {
-      const { server, transport, said } = await connect(oldOnly(status));
+      const { server, transport, recorded } = await connect(oldOnly(status));
       await open(transport);
       await transport.send(request(1, 'tools/list'));
-      expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
-      expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+      expect(await recorded.answerTo(1)).toEqual(result(1, { old: true }));
+      expect(await recorded.answerTo(0)).toEqual(result(0, { old: true }));
       expect(transport.kind).toBe('sse');
       expect(transport.url).toBe(server.url);
-      expect(said.closes).toBe(0);
+      expect(recorded.closes).toBe(0);
       await transport.close();
-      expect(said.closes).toBe(1);
+      expect(recorded.closes).toBe(1);
       await server.idle();
     },
   );
 
   it('falls back if a POST opens the stream of the older transport', async () => {
     const streams: Parameters<Handler>[1][] = [];
-    const { server, transport, said } = await connect((seen, res) => {
+    const { server, transport, recorded } = await connect((seen, res) => {
       if (seen.path === '/mcp') {
         streams.push(openStream(res));
         return void res.write(`event: endpoint\ndata: /messages?stream=${streams.length - 1}\n\n`);
@@ -71,25 +71,25 @@ describe('The HTTP transport for an address without a type', () => {
     });
     await transport.start();
     await transport.send(INITIALIZE);
-    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    expect(await recorded.answerTo(0)).toEqual(result(0, { old: true }));
     await transport.send(request(1, 'tools/list'));
-    expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
+    expect(await recorded.answerTo(1)).toEqual(result(1, { old: true }));
     expect(transport.kind).toBe('sse');
-    expect(said.lost).toEqual([]);
+    expect(recorded.lost).toEqual([]);
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
   it('loses the first message if the older transport does not work either', async () => {
-    const { transport, said } = await connect((seen, res) => {
+    const { transport, recorded } = await connect((seen, res) => {
       if (seen.method === 'GET') return refuse(403, 'members only')(seen, res);
       openStream(res).write('event: endpoint\ndata: /messages\n\n');
     });
     await transport.start();
     await transport.send(INITIALIZE);
-    await said.until(() => said.lost.length > 0);
-    expect(said.lost).toMatchObject([{ id: 0, failure: { code: 'http-not-mcp' } }]);
+    await recorded.until(() => recorded.lost.length > 0);
+    expect(recorded.lost).toMatchObject([{ id: 0, failure: { code: 'http-not-mcp' } }]);
   });
 
   it.each([401, 403, 408, 429, 500, 503])('does not fall back after %i', async (status) => {
@@ -123,7 +123,7 @@ describe('The HTTP transport for an address without a type', () => {
   });
 
   it('reports the refusal if the older transport opens a stream without an endpoint', async () => {
-    const { server, clock, transport, said } = await connect((seen, res) => {
+    const { server, clock, transport, recorded } = await connect((seen, res) => {
       if (seen.method === 'GET') openStream(res);
       else refuse(400, 'X-Api-Version is missing')(seen, res);
     });
@@ -136,13 +136,13 @@ describe('The HTTP transport for an address without a type', () => {
     expect(failure.message).toMatch(/X-Api-Version is missing.*SSE/);
     await server.idle();
     expect(clock.pending).toEqual([]);
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
   });
 
   it('gives an older server that opens its stream slowly the time of the handshake', async () => {
     const old = oldOnly(404);
     let openNow = (): void => {};
-    const { server, clock, transport, said } = await connect((seen, res) => {
+    const { server, clock, transport, recorded } = await connect((seen, res) => {
       if (seen.method === 'GET') openNow = () => old(seen, res);
       else old(seen, res);
     });
@@ -152,7 +152,7 @@ describe('The HTTP transport for an address without a type', () => {
     await clock.advance(25_000);
     openNow();
     await sent;
-    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    expect(await recorded.answerTo(0)).toEqual(result(0, { old: true }));
     expect(transport.kind).toBe('sse');
   });
 
@@ -163,7 +163,7 @@ describe('The HTTP transport for an address without a type', () => {
   });
 
   it('can be closed while it falls back', async () => {
-    const { server, transport, said } = await connect((seen, res) => {
+    const { server, transport, recorded } = await connect((seen, res) => {
       if (seen.method === 'POST') refuse(405)(seen, res);
       else openStream(res);
     });
@@ -172,20 +172,20 @@ describe('The HTTP transport for an address without a type', () => {
     await server.arrived(({ method }) => method === 'GET');
     await transport.close();
     expect((await stuck).failure.code).toBe('connection-lost');
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
   it('reports why a session of the older transport ended', async () => {
     let stream: Parameters<Handler>[1] | undefined;
     const old = oldOnly(405);
-    const { transport, said } = await connect((seen, res) => {
+    const { transport, recorded } = await connect((seen, res) => {
       if (seen.method === 'GET') stream = res;
       old(seen, res);
     });
     await open(transport);
     stream?.end();
-    await said.closed;
+    await recorded.closed;
     expect(transport.ended).toMatchObject({ code: 'connection-lost' });
   });
 });

@@ -43,83 +43,83 @@ describe('The listening stream', () => {
   });
 
   it('delivers messages of the server', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(CHANGED)) }),
     );
     await open(transport);
-    await said.until(() => said.messages.length > 1);
-    expect(said.messages[1]).toEqual(CHANGED);
+    await recorded.until(() => recorded.messages.length > 1);
+    expect(recorded.messages[1]).toEqual(CHANGED);
   });
 
   it('counts messages and each part of a long one as signs of life, but not keep-alive data', async () => {
     let stream!: ServerResponse;
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ listen: (_seen, res) => void (stream = openStream(res)) }),
     );
     await open(transport);
     await server.arrived(isGet);
-    const before = said.activity;
+    const before = recorded.activity;
     const kept = ': ping\n\nid: 1\ndata:\n\nevent: ping\ndata: 12:00\n\n';
     for (const chunk of [kept, kept, event(CHANGED)]) {
       stream.write(chunk);
       await setImmediate();
     }
-    await said.until(() => said.messages.length > 1);
-    expect(said.activity).toBe(before + 1);
+    await recorded.until(() => recorded.messages.length > 1);
+    expect(recorded.activity).toBe(before + 1);
     stream.write(`data: {"text":"${'x'.repeat(5_000)}`);
-    await said.until(() => said.activity > before + 1);
-    expect(said.messages).toHaveLength(2);
+    await recorded.until(() => recorded.activity > before + 1);
+    expect(recorded.messages).toHaveLength(2);
   });
 
   it('skips invalid messages, and reports them', async () => {
-    const { clock, transport, said } = await connect(
+    const { clock, transport, recorded } = await connect(
       mcp({
         listen: (_seen, res) =>
           void openStream(res).write(`data: {"a":1}\n\ndata: oops\n\n${event(CHANGED)}`),
       }),
     );
     await open(transport);
-    await said.until(() => said.messages.length > 1);
+    await recorded.until(() => recorded.messages.length > 1);
     await clock.advance(1_000);
-    expect(said.notices).toMatchObject([{ kind: 'bad-message', message: expect.stringContaining('2 ') }]);
+    expect(recorded.notices).toMatchObject([{ kind: 'bad-message', message: expect.stringContaining('2 ') }]);
   });
 
   it('skips a message above the size limit, and continues', async () => {
     const big = { ...CHANGED, params: { text: 'x'.repeat(200_000) } };
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(big) + event(CHANGED)) }),
       { maxMessageBytes: 100_000 },
     );
     await open(transport);
-    await said.until(() => said.messages.length > 1);
-    expect(said.messages.slice(1)).toEqual([CHANGED]);
-    expect(said.notices.map(({ kind }) => kind)).toContain('message-too-large');
+    await recorded.until(() => recorded.messages.length > 1);
+    expect(recorded.messages.slice(1)).toEqual([CHANGED]);
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('message-too-large');
   });
 
   it.each([400, 401, 403, 404, 405, 501 - 95])(
     'is abandoned if the first GET is refused with %i',
     async (status) => {
-      const { server, clock, transport, said } = await connect(
+      const { server, clock, transport, recorded } = await connect(
         mcp({ sessionId: 's-1', listen: refuse(status) }),
       );
       await open(transport);
-      await said.until(() => said.notices.length > 0);
+      await recorded.until(() => recorded.notices.length > 0);
       await clock.advance(600_000);
       await transport.send(request(1, 'ping'));
       expect(server.seen.filter(isGet)).toHaveLength(1);
-      expect(said.notices).toHaveLength(1);
-      expect(said.notices[0]).toMatchObject({ kind: 'no-listening-stream' });
-      expect(said.notices[0]?.message).toContain(String(status));
+      expect(recorded.notices).toHaveLength(1);
+      expect(recorded.notices[0]).toMatchObject({ kind: 'no-listening-stream' });
+      expect(recorded.notices[0]?.message).toContain(String(status));
       expect(transport.ended).toBeUndefined();
     },
   );
 
   it('is abandoned if the server sends a page instead of a stream', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ listen: refuse(200, '<html>', { 'content-type': 'text/html' }) }),
     );
     await open(transport);
-    await said.until(() => said.notices.length > 0);
+    await recorded.until(() => recorded.notices.length > 0);
     await clock.advance(600_000);
     expect(server.seen.filter(isGet)).toHaveLength(1);
   });
@@ -193,7 +193,7 @@ describe('The listening stream', () => {
 
   it('honors Retry-After while the server is busy', async () => {
     let busy = true;
-    const { clock, server, transport, said } = await connect(
+    const { clock, server, transport, recorded } = await connect(
       mcp({
         listen: (seen, res) => {
           if (busy) refuse(503, '', { 'retry-after': '7' })(seen, res);
@@ -206,13 +206,13 @@ describe('The listening stream', () => {
     busy = false;
     await clock.advance(7_000);
     await server.arrived(isGet, 2);
-    await said.until(() => said.messages.length > 1);
-    expect(said.notices).toEqual([]);
+    await recorded.until(() => recorded.messages.length > 1);
+    expect(recorded.notices).toEqual([]);
   });
 
   it('that is cut before its reply, however often, affects neither the session nor its requests', async () => {
     let answerLate = (): void => {};
-    const { clock, transport, said } = await connect(
+    const { clock, transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         listen: (_seen, res) => void res.destroy(),
@@ -231,10 +231,10 @@ describe('The listening stream', () => {
     await transport.send(request(2, 'ping'));
     answerLate();
     await slow;
-    expect(said.messages.slice(1)).toEqual([result(2, { method: 'ping' }), result(1, { late: true })]);
-    expect(said.notices).toEqual([]);
+    expect(recorded.messages.slice(1)).toEqual([result(2, { method: 'ping' }), result(1, { late: true })]);
+    expect(recorded.notices).toEqual([]);
     expect(transport.ended).toBeUndefined();
-    expect(said.doubts).toBeGreaterThanOrEqual(4);
+    expect(recorded.doubts).toBeGreaterThanOrEqual(4);
   });
 
   it.each<[string, Handler, number]>([
@@ -246,17 +246,17 @@ describe('The listening stream', () => {
     ['a gateway refuses raises one, too', refuse(504, 'upstream is silent'), 1],
     ['ends in order raises none', (_seen, res) => void openStream(res).end(), 0],
   ])('that %s', async (_title, listen, doubts) => {
-    const { clock, transport, said } = await connect(mcp({ sessionId: 's-1', listen }));
+    const { clock, transport, recorded } = await connect(mcp({ sessionId: 's-1', listen }));
     await open(transport);
     await clock.whenSet(1_000);
-    await said.until(() => said.doubts >= doubts);
-    expect(said.doubts).toBe(doubts);
+    await recorded.until(() => recorded.doubts >= doubts);
+    expect(recorded.doubts).toBe(doubts);
     expect(transport.ended).toBeUndefined();
   });
 
   it('may carry the answer to a request that was only accepted', async () => {
     let stream: Parameters<Handler>[1] | undefined;
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({
         listen: (_seen, res) => void (stream = openStream(res)),
         request: (seen, res) => {
@@ -268,12 +268,12 @@ describe('The listening stream', () => {
     await open(transport);
     await server.arrived(isGet);
     await transport.send(request(1, 'tools/call'));
-    expect(await said.answerTo(1)).toEqual(result(1, { odd: true }));
+    expect(await recorded.answerTo(1)).toEqual(result(1, { odd: true }));
   });
 
   it('is requested again without the event id if that is refused', async () => {
     let first = true;
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({
         listen: (seen, res) => {
           if (first) openStream(res).end(event(CHANGED, 'ev-1'));
@@ -288,7 +288,7 @@ describe('The listening stream', () => {
       await clock.whenSet(ms);
       await clock.advance(ms);
     }
-    await said.until(() => said.messages.length > 2);
+    await recorded.until(() => recorded.messages.length > 2);
     expect(server.seen.filter(isGet).map(({ headers }) => headers['last-event-id'])).toEqual([
       undefined,
       'ev-1',

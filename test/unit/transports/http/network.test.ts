@@ -39,7 +39,7 @@ afterEach(async () => {
 async function connect(
   config: HttpServerConfig,
   option?: NetworkOption,
-): Promise<{ transport: SessionTransport; said: SessionRecord }> {
+): Promise<{ transport: SessionTransport; recorded: SessionRecord }> {
   const openExchange = await openNetwork({ name: 'a', config }, option);
   const transport = createHttpTransport({
     url: config.url,
@@ -49,7 +49,7 @@ async function connect(
     stop: { deleteMs: 0 },
   });
   closing.push(() => transport.close());
-  return { transport, said: record(transport) };
+  return { transport, recorded: record(transport) };
 }
 
 async function refused(config: HttpServerConfig, option?: NetworkOption): Promise<TransportError> {
@@ -60,14 +60,14 @@ async function refused(config: HttpServerConfig, option?: NetworkOption): Promis
 
 async function works({
   transport,
-  said,
+  recorded,
 }: {
   transport: SessionTransport;
-  said: SessionRecord;
+  recorded: SessionRecord;
 }): Promise<void> {
   await open(transport);
   await transport.send(request(1, 'tools/list'));
-  expect(await said.answerTo(1)).toMatchObject({ result: { method: 'tools/list' } });
+  expect(await recorded.answerTo(1)).toMatchObject({ result: { method: 'tools/list' } });
 }
 
 async function behindProxy(): Promise<{ proxy: TestProxy; server: TestServer }> {
@@ -286,8 +286,10 @@ describe('A socket of this computer', () => {
       await rm(folder, { recursive: true });
     });
     useEnvironment({ ALL_PROXY: 'http://127.0.0.1:1' });
-    const { transport, said } = await connect({ url: `unix://${path.replaceAll(' ', '%20')}#/tools/mcp` });
-    await works({ transport, said });
+    const { transport, recorded } = await connect({
+      url: `unix://${path.replaceAll(' ', '%20')}#/tools/mcp`,
+    });
+    await works({ transport, recorded });
     expect(new Set(seen)).toEqual(new Set(['/tools/mcp']));
     expect(transport.url).toMatch(/^unix:\/\/\/.*mcp\.sock#\/tools\/mcp$/);
   });
@@ -335,12 +337,12 @@ describe('An address of IPv6', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
     closing.push(() => new Promise((resolve) => server.close(resolve)));
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       url: `http://[::1]:${(server.address() as AddressInfo).port}/mcp`,
     });
     await transport.start();
     await transport.send(INITIALIZE);
-    expect(said.messages).toHaveLength(1);
+    expect(recorded.messages).toHaveLength(1);
     await transport.close();
   });
 });

@@ -35,16 +35,16 @@ function oneAtATime(): Handler {
 
 describe('The listening stream', () => {
   it('is not opened if the entry says so', async () => {
-    const { server, transport, said } = await connect(oneAtATime(), { listen: false });
+    const { server, transport, recorded } = await connect(oneAtATime(), { listen: false });
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(said.messages.at(-1)).toEqual(result(1, { method: 'tools/list' }));
+    expect(recorded.messages.at(-1)).toEqual(result(1, { method: 'tools/list' }));
     expect(server.seen.filter(isGet)).toEqual([]);
   });
 
   it('is left shut if the server answers nothing while it is open, in later sessions as well', async () => {
     const memory = fresh();
-    const { server, clock, transport, said } = await connect(oneAtATime(), { memory });
+    const { server, clock, transport, recorded } = await connect(oneAtATime(), { memory });
     await open(transport);
     const [stream] = await server.arrived(isGet);
     const sent = transport.send(request(1, 'tools/list'));
@@ -53,8 +53,8 @@ describe('The listening stream', () => {
     await clock.advance(5_000);
     await stream?.over;
     await sent;
-    expect(said.messages.at(-1)).toEqual(result(1, { method: 'tools/list' }));
-    expect(said.notices.map(({ kind }) => kind)).toEqual(['no-listening-stream']);
+    expect(recorded.messages.at(-1)).toEqual(result(1, { method: 'tools/list' }));
+    expect(recorded.notices.map(({ kind }) => kind)).toEqual(['no-listening-stream']);
     await transport.send(request(2, 'tools/list'));
     await clock.advance(60_000);
     expect(server.seen.filter(isGet)).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('The listening stream', () => {
   it('is opened again if the server is only slow', async () => {
     let finish = (): void => {};
     const memory = fresh();
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({
         listen: (_seen, res) => void openStream(res),
         request: (seen, res) => (finish = () => answer(res, seen, {})),
@@ -89,7 +89,7 @@ describe('The listening stream', () => {
     expect(server.seen.filter(isGet)).toHaveLength(2);
     finish();
     await sent;
-    expect(said.notices).toEqual([]);
+    expect(recorded.notices).toEqual([]);
     expect(memory.keepsShut).toBe(false);
   });
 
@@ -112,7 +112,7 @@ describe('The listening stream', () => {
     const memory = fresh();
     for (let session = 1; session <= 3; session += 1) {
       let isForgotten = false;
-      const { server, transport, said } = await connect(
+      const { server, transport, recorded } = await connect(
         mcp({
           sessionId: `s-${session}`,
           listen: (_seen, res) => {
@@ -132,7 +132,7 @@ describe('The listening stream', () => {
         expect((await failureOf(transport.send(request(1, 'tools/list')))).failure.code).toBe(
           'session-expired',
         );
-        expect(said.notices).toHaveLength(session - 1);
+        expect(recorded.notices).toHaveLength(session - 1);
       }
       await transport.close();
     }

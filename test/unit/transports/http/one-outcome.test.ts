@@ -50,7 +50,7 @@ const FATES: readonly (readonly [outcome: 'answered' | 'rejected' | 'lost', hand
 ];
 
 it('Three hundred requests at once, handled in thirteen ways, have the expected outcomes', async () => {
-  const { server, transport, said } = await connect(
+  const { server, transport, recorded } = await connect(
     mcp({
       sessionId: 's-1',
       request: (seen, res) => FATES[Number(seen.rpc.id) % FATES.length]?.[1](seen, res),
@@ -72,15 +72,17 @@ it('Three hundred requests at once, handled in thirteen ways, have the expected 
         .catch((error: unknown) => void rejected.set(id, error as TransportError)),
     ),
   );
-  await said.until(() => said.messages.length - 1 + said.lost.length + rejected.size >= ids.length);
+  await recorded.until(
+    () => recorded.messages.length - 1 + recorded.lost.length + rejected.size >= ids.length,
+  );
   await transport.close();
   await server.idle();
 
   const outcomes = new Map<number, string[]>(ids.map((id) => [id, []]));
-  for (const message of said.messages) {
+  for (const message of recorded.messages) {
     if ('id' in message) outcomes.get(Number(message.id))?.push('answered');
   }
-  for (const { id } of said.lost) outcomes.get(Number(id))?.push('lost');
+  for (const { id } of recorded.lost) outcomes.get(Number(id))?.push('lost');
   for (const id of rejected.keys()) outcomes.get(id)?.push('rejected');
   expect([...outcomes]).toEqual(ids.map((id) => [id, [FATES[id % FATES.length]?.[0]]]));
   expect(transport.ended).toBeUndefined();

@@ -63,7 +63,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
   });
 
   it('can report that the session is gone', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+    const { server, clock, transport, recorded } = await connect(inSession(endless(404, 'gone')), {
       openExchange,
     });
     await open(transport);
@@ -72,7 +72,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
     await clock.whenSet(NO_END_MS);
     await clock.advance(NO_END_MS);
     expect(await refused).toMatchObject({ failure: { code: 'session-expired' } });
-    await said.closed;
+    await recorded.closed;
     expect(clock.pending).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
   });
 
   it('does not block close(), which leaves no timer', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+    const { server, clock, transport, recorded } = await connect(inSession(endless(404, 'gone')), {
       openExchange,
     });
     await open(transport);
@@ -100,7 +100,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openE
     await clock.whenSet(NO_END_MS);
     await transport.close();
     expect(await refused).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(clock.pending).toEqual([]);
   });
 });
@@ -110,12 +110,12 @@ describe('A refusal with the id of its request', () => {
     ['as a number', 400, 7],
     ['as a string', 403, '7'],
   ])('is the answer, %s', async (_, status, id) => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({ sessionId: 's-1', request: refuse(status, rpcError(id, -32_602, 'no such session room')) }),
     );
     await open(transport);
     await transport.send(request(7, 'tools/call'));
-    expect(said.messages.at(-1)).toEqual({
+    expect(recorded.messages.at(-1)).toEqual({
       jsonrpc: '2.0',
       id: 7,
       error: { code: -32_602, message: 'no such session room' },
@@ -125,30 +125,33 @@ describe('A refusal with the id of its request', () => {
 
   it('is the answer if it has a result, or is long', async () => {
     const long = 'a session, '.repeat(4_000);
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         request: (seen, res) =>
           seen.rpc.id === 1
-            ? refuse(400, JSON.stringify(result(1, { isError: true, said: 'session' })))(seen, res)
+            ? refuse(400, JSON.stringify(result(1, { isError: true, recorded: 'session' })))(seen, res)
             : refuse(400, rpcError(2, -32_602, 'no', long))(seen, res),
       }),
     );
     await open(transport);
     await transport.send(request(1, 'tools/call'));
     await transport.send(request(2, 'tools/call'));
-    expect(said.messages.slice(1)).toMatchObject([{ result: { isError: true } }, { error: { data: long } }]);
+    expect(recorded.messages.slice(1)).toMatchObject([
+      { result: { isError: true } },
+      { error: { data: long } },
+    ]);
   });
 
   it('ends the session anyway if it is the known error for an unknown session', async () => {
     const forgotten = rpcError(1, -32_000, 'Bad Request: No valid session ID provided');
-    const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refuse(400, forgotten) }));
+    const { transport, recorded } = await connect(mcp({ sessionId: 's-1', request: refuse(400, forgotten) }));
     await open(transport);
     expect(await failureOf(transport.send(request(1, 'tools/call')))).toMatchObject({
       written: true,
       failure: { code: 'session-expired' },
     });
-    await said.closed;
+    await recorded.closed;
   });
 
   it.each<[status: number, code: number, message: string, method: string, written: boolean]>([
@@ -164,13 +167,13 @@ describe('A refusal with the id of its request', () => {
     [400, -32_000, 'The session has gone away', 'ping', true],
   ])('ends the session with %i, %i and %j, for %s', async (status, code, message, method, written) => {
     const refusal = refuse(status, rpcError(1, code, message));
-    const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refusal }));
+    const { transport, recorded } = await connect(mcp({ sessionId: 's-1', request: refusal }));
     await open(transport);
     expect(await failureOf(transport.send(request(1, method)))).toMatchObject({
       written,
       failure: { code: 'session-expired' },
     });
-    await said.closed;
+    await recorded.closed;
   });
 
   it.each<[status: number, code: number, message: string]>([
@@ -179,10 +182,10 @@ describe('A refusal with the id of its request', () => {
     [400, -32_000, 'The training session on Monday is fully booked'],
   ])('is the answer of a tool with %i, %i and %j', async (status, code, message) => {
     const refusal = refuse(status, rpcError(1, code, message));
-    const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refusal }));
+    const { transport, recorded } = await connect(mcp({ sessionId: 's-1', request: refusal }));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    expect(said.messages.at(-1)).toMatchObject({ id: 1, error: { code, message } });
+    expect(recorded.messages.at(-1)).toMatchObject({ id: 1, error: { code, message } });
     expect(transport.ended).toBeUndefined();
   });
 
@@ -203,7 +206,7 @@ describe('A refusal with the id of its request', () => {
   });
 
   it.each(['server-error', '', null])('is not an answer with another id: %j', async (id) => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         request: refuse(400, rpcError(id, -32_600, 'Bad Request: Missing session ID')),
@@ -214,12 +217,12 @@ describe('A refusal with the id of its request', () => {
       written: false,
       failure: { code: 'session-expired' },
     });
-    await said.closed;
+    await recorded.closed;
   });
 });
 
 it('A byte order mark before a JSON answer is ignored', async () => {
-  const { transport, said } = await connect(
+  const { transport, recorded } = await connect(
     mcp({
       request: ({ rpc }, res) =>
         void res
@@ -229,7 +232,7 @@ it('A byte order mark before a JSON answer is ignored', async () => {
   );
   await open(transport);
   await transport.send(request(1, 'tools/call'));
-  expect(said.messages.at(-1)).toEqual(result(1, { done: true }));
+  expect(recorded.messages.at(-1)).toEqual(result(1, { done: true }));
 });
 
 const PACKERS = {
@@ -243,7 +246,7 @@ const PACKERS = {
 it.each([...Object.entries(PACKERS), ['deflate', deflateRawSync] as const])(
   'An answer with an unrequested encoding is decoded: %s',
   async (coding, pack) => {
-    const { transport, said } = await connect((seen, res) => {
+    const { transport, recorded } = await connect((seen, res) => {
       const isStream = seen.rpc.id === 1;
       const answer = JSON.stringify(result(seen.rpc.id, { text: 'ä'.repeat(40_000) }));
       res.writeHead(200, {
@@ -255,7 +258,7 @@ it.each([...Object.entries(PACKERS), ['deflate', deflateRawSync] as const])(
     await open(transport);
     await transport.send(request(1, 'tools/call'));
     for (const id of [0, 1])
-      expect(await said.answerTo(id)).toEqual(result(id, { text: 'ä'.repeat(40_000) }));
+      expect(await recorded.answerTo(id)).toEqual(result(id, { text: 'ä'.repeat(40_000) }));
   },
 );
 
@@ -264,7 +267,7 @@ it.each([
   ['br', createBrotliCompress],
   ['deflate', createDeflate],
 ] as const)('An encoded event is read before its stream ends: %s', async (coding, make) => {
-  const { transport, said } = await connect((seen, res) => {
+  const { transport, recorded } = await connect((seen, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': coding });
     const packer = make();
     packer.pipe(res);
@@ -273,7 +276,7 @@ it.each([
   });
   await transport.start();
   await transport.send(INITIALIZE);
-  expect(await said.answerTo(0)).toEqual(result(0, {}));
+  expect(await recorded.answerTo(0)).toEqual(result(0, {}));
 });
 
 it('A refusal with an unrequested encoding is decoded', async () => {
@@ -323,17 +326,17 @@ it('An event stream with an unknown encoding is reported by name, even if it doe
 });
 
 it("An event stream with the encoding 'none' is read", async () => {
-  const { transport, said } = await connect((seen, res) => {
+  const { transport, recorded } = await connect((seen, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'none' });
     res.end(event(result(seen.rpc.id, {})));
   });
   await transport.start();
   await transport.send(INITIALIZE);
-  expect(await said.answerTo(0)).toEqual(result(0, {}));
+  expect(await recorded.answerTo(0)).toEqual(result(0, {}));
 });
 
 it('An event stream that the given fetch has decoded is read', async () => {
-  const { transport, said } = await connect(
+  const { transport, recorded } = await connect(
     (seen, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
       res.end(gzipSync(event(result(seen.rpc.id, {}))));
@@ -342,7 +345,7 @@ it('An event stream that the given fetch has decoded is read', async () => {
   );
   await transport.start();
   await transport.send(INITIALIZE);
-  expect(await said.answerTo(0)).toEqual(result(0, {}));
+  expect(await recorded.answerTo(0)).toEqual(result(0, {}));
 });
 
 it.each([

@@ -30,29 +30,29 @@ const GONE = refuse(
 
 describe('A session that the server no longer knows', () => {
   it('ends: the request is rejected as not executed, and onclose comes after that', async () => {
-    const { server, transport, said } = await connect(mcp({ sessionId: 's-1', request: GONE }));
+    const { server, transport, recorded } = await connect(mcp({ sessionId: 's-1', request: GONE }));
     await open(transport);
     const order: string[] = [];
     const rejected = transport.send(request(1, 'tools/call')).catch((error: unknown) => {
       order.push('rejected');
       return error as TransportError;
     });
-    void said.closed.then(() => order.push('closed'));
+    void recorded.closed.then(() => order.push('closed'));
     const error = await rejected;
-    await said.closed;
+    await recorded.closed;
     expect(order).toEqual(['rejected', 'closed']);
     expect((error as TransportError).written).toBe(false);
     expect(transport.ended).toMatchObject({ code: 'session-expired', http: { status: 404 } });
     expect(transport.ended?.message).toContain('Session not found');
     expect(classify({ ...transport.ended!, phase: 'session', at: 0 })).toBe('renew');
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(server.seen.filter(isDelete)).toHaveLength(0);
   });
 
   it('waits for the other requests in flight to be refused, too', async () => {
     const held: (() => void)[] = [];
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ sessionId: 's-1', request: (seen, res) => void held.push(() => GONE(seen, res)) }),
     );
     await open(transport);
@@ -60,17 +60,17 @@ describe('A session that the server no longer knows', () => {
     await server.arrived(({ rpc }) => rpc.method === 'tools/call', 3);
     held[0]?.();
     await Promise.race(sends);
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
     expect(await failureOf(transport.send(request(4, 'tools/call')))).toMatchObject({ written: false });
     for (const release of held.slice(1)) release();
     const errors = await Promise.all(sends);
     expect(errors.map(({ written }) => written)).toEqual([false, false, false]);
-    await said.closed;
+    await recorded.closed;
     expect(server.seen.filter(({ rpc }) => rpc.id === 4)).toHaveLength(0);
   });
 
   it('waits for them no longer than two seconds', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ sessionId: 's-1', request: (seen, res) => (seen.rpc.id === 1 ? hang : GONE)(seen, res) }),
     );
     await open(transport);
@@ -80,7 +80,7 @@ describe('A session that the server no longer knows', () => {
     await clock.whenSet(2_000);
     await clock.advance(2_000);
     expect(await stuck).toMatchObject({ written: true, failure: { code: 'session-expired' } });
-    await said.closed;
+    await recorded.closed;
     expect(clock.pending).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('A session that the server no longer knows', () => {
     'is noticed without a call if the listening stream cannot be reopened (%i)',
     async (status) => {
       let streams = 0;
-      const { clock, transport, said } = await connect(
+      const { clock, transport, recorded } = await connect(
         mcp({
           sessionId: 's-1',
           listen: (seen, res) => {
@@ -101,14 +101,14 @@ describe('A session that the server no longer knows', () => {
       await open(transport);
       await clock.whenSet(1_000);
       await clock.advance(1_000);
-      await said.closed;
+      await recorded.closed;
       expect(transport.ended).toMatchObject({ code: 'session-expired' });
     },
   );
 
   it('is noticed even if the server had delayed the reply to the first GET', async () => {
     const held: (() => void)[] = [];
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         listen: (seen, res) => {
@@ -122,7 +122,7 @@ describe('A session that the server no longer knows', () => {
     held[0]?.();
     await clock.whenSet(1_000);
     await clock.advance(1_000);
-    await said.closed;
+    await recorded.closed;
     expect(transport.ended).toMatchObject({ code: 'session-expired' });
   });
 
@@ -134,7 +134,7 @@ describe('A session that the server no longer knows', () => {
   });
 
   it('settles a request whose stream cannot be resumed any more', async () => {
-    const { clock, transport, said } = await connect(
+    const { clock, transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         request: (_seen, res) => void openStream(res).end('id: ev-1\nretry: 100\ndata:\n\n'),
@@ -145,15 +145,15 @@ describe('A session that the server no longer knows', () => {
     await transport.send(request(1, 'tools/call'));
     await clock.whenSet(100);
     await clock.advance(100);
-    await said.closed;
-    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'session-expired' } }]);
+    await recorded.closed;
+    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'session-expired' } }]);
     expect(transport.ended).toMatchObject({ code: 'session-expired' });
   });
 });
 
 describe('A server that disappears', () => {
   it('is noticed without a call: the stream breaks and cannot be reopened twice', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ sessionId: 's-1', listen: (_seen, res) => void openStream(res) }),
     );
     await open(transport);
@@ -162,10 +162,10 @@ describe('A server that disappears', () => {
     for (const [index, ms] of [1_000, 1_500].entries()) {
       await clock.whenSet(ms);
       await clock.advance(ms);
-      await said.until(() => said.unreachable.length === index + 1);
+      await recorded.until(() => recorded.unreachable.length === index + 1);
     }
-    expect(said.unreachable.map(({ count }) => count)).toEqual([1, 2]);
-    const failure = said.unreachable[1]?.failure;
+    expect(recorded.unreachable.map(({ count }) => count)).toEqual([1, 2]);
+    const failure = recorded.unreachable[1]?.failure;
     expect(failure).toMatchObject({ code: 'connection-lost' });
     expect(failure?.message).toMatch(/127\.0\.0\.1:\d+.*ECONNREFUSED/);
     expect(transport.ended).toBeUndefined();
@@ -174,39 +174,39 @@ describe('A server that disappears', () => {
   });
 
   it('is noticed by two calls that cannot connect, after each has been rejected', async () => {
-    const { server, clock, transport, said } = await connect((seen, res) => {
+    const { server, clock, transport, recorded } = await connect((seen, res) => {
       res.setHeader('connection', 'close');
       mcp({ sessionId: 's-1' })(seen, res);
     });
     await open(transport);
-    await said.until(() => said.notices.length > 0);
+    await recorded.until(() => recorded.notices.length > 0);
     await server.close();
     const first = await failureOf(transport.send(request(1, 'tools/call')));
     expect(first).toMatchObject({ written: false, failure: { code: 'address-refused' } });
     await clock.advance(0);
     await failureOf(transport.send(request(2, 'tools/call')));
     // If the session ends now, the second call must not count as sent.
-    expect(said.unreachable.map(({ count }) => count)).toEqual([1]);
+    expect(recorded.unreachable.map(({ count }) => count)).toEqual([1]);
     await clock.advance(0);
-    expect(said.unreachable.map(({ count }) => count)).toEqual([1, 2]);
+    expect(recorded.unreachable.map(({ count }) => count)).toEqual([1, 2]);
     expect(transport.ended).toBeUndefined();
     await transport.kill();
   });
 
   it('has received no call that could not connect', async () => {
-    const { server, clock, transport, said } = await connect((seen, res) => {
+    const { server, clock, transport, recorded } = await connect((seen, res) => {
       res.setHeader('connection', 'close');
       mcp({ sessionId: 's-1' })(seen, res);
     });
     await open(transport);
-    await said.until(() => said.notices.length > 0);
+    await recorded.until(() => recorded.notices.length > 0);
     await server.close();
     const failures = await Promise.all(
       Array.from({ length: 10 }, (_, i) => failureOf(transport.send(request(i + 1, 'tools/call')))),
     );
     expect(new Set(failures.map(({ failure }) => failure.code))).toEqual(new Set(['address-refused']));
     await clock.advance(0);
-    expect(said.unreachable).toHaveLength(10);
+    expect(recorded.unreachable).toHaveLength(10);
     await transport.kill();
     expect(failures.map(({ written }) => written)).toEqual(Array.from({ length: 10 }, () => false));
   });
@@ -216,16 +216,16 @@ describe('A server that disappears', () => {
       listen: (_seen, res) =>
         void openStream(res).write(event({ jsonrpc: '2.0', method: 'notifications/hello' })),
     });
-    const { server, clock, transport, said } = await connect(handle);
+    const { server, clock, transport, recorded } = await connect(handle);
     await open(transport);
-    await said.until(() => said.messages.length === 2);
+    await recorded.until(() => recorded.messages.length === 2);
     await server.close();
     await clock.whenSet(1_000);
     await clock.advance(1_000);
     await clock.whenSet(1_500);
     const again = await startServer(handle, Number(new URL(server.url).port));
     await clock.advance(1_500);
-    await said.until(() => said.messages.length === 3);
+    await recorded.until(() => recorded.messages.length === 3);
     expect(transport.ended).toBeUndefined();
     await transport.kill();
     await again.close();
@@ -234,14 +234,14 @@ describe('A server that disappears', () => {
 
 describe('close()', () => {
   it('deletes the session, closes every socket and fires onclose once', async () => {
-    const { server, clock, transport, said } = await connect(
+    const { server, clock, transport, recorded } = await connect(
       mcp({ sessionId: 's-1', listen: (_seen, res) => void openStream(res) }),
     );
     await open(transport);
     await server.arrived(isGet);
     await Promise.all([transport.close(), transport.close()]);
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(transport.ended).toBeUndefined();
     expect(server.seen.filter(isDelete).map(({ headers }) => headers['mcp-session-id'])).toEqual(['s-1']);
     await server.idle();
@@ -256,50 +256,50 @@ describe('close()', () => {
   });
 
   it.each([405, 404])('accepts %i as the reply to the DELETE', async (status) => {
-    const { transport, said } = await connect(mcp({ sessionId: 's-1', remove: refuse(status) }));
+    const { transport, recorded } = await connect(mcp({ sessionId: 's-1', remove: refuse(status) }));
     await open(transport);
-    await said.until(() => said.notices.length === 1);
+    await recorded.until(() => recorded.notices.length === 1);
     await transport.close();
-    expect(said.notices.map(({ kind }) => kind)).toEqual(['no-listening-stream']);
+    expect(recorded.notices.map(({ kind }) => kind)).toEqual(['no-listening-stream']);
   });
 
   it('reports a DELETE that fails only as a notice', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({ sessionId: 's-1', remove: refuse(500, 'harbour closed') }),
     );
     await open(transport);
     await transport.close();
-    const notice = said.notices.find(({ kind }) => kind === 'session-delete-failed');
+    const notice = recorded.notices.find(({ kind }) => kind === 'session-delete-failed');
     expect(notice?.message).toContain('harbour closed');
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
   });
 
   it('waits for a DELETE no longer than allowed', async () => {
-    const { server, clock, transport, said } = await connect(mcp({ sessionId: 's-1', remove: hang }));
+    const { server, clock, transport, recorded } = await connect(mcp({ sessionId: 's-1', remove: hang }));
     await open(transport);
     const closing = transport.close();
     await server.arrived(isDelete);
     await clock.advance(999);
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
     await clock.advance(1);
     await closing;
-    expect(said.notices.map(({ kind }) => kind)).toContain('session-delete-failed');
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('session-delete-failed');
     await server.idle();
   });
 
   it('is sped up by kill()', async () => {
-    const { server, transport, said } = await connect(mcp({ sessionId: 's-1', remove: hang }));
+    const { server, transport, recorded } = await connect(mcp({ sessionId: 's-1', remove: hang }));
     await open(transport);
     const closing = transport.close();
     await server.arrived(isDelete);
     await transport.kill();
     await closing;
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
   it('rejects waiting requests, and aborts open streams without a report', async () => {
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({
         sessionId: 's-1',
         request: (seen, res) => (seen.rpc.id === 1 ? hang : keepOpen)(seen, res),
@@ -311,7 +311,7 @@ describe('close()', () => {
     await server.arrived(({ rpc }) => rpc.id === 1);
     await transport.close();
     expect(await waiting).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
-    expect(said.lost).toEqual([]);
+    expect(recorded.lost).toEqual([]);
     await server.idle();
   });
 
@@ -353,19 +353,19 @@ describe('close()', () => {
 
   it('is not blocked by a reply that nobody reads', async () => {
     const endless: Handler = (_seen, res) => void res.writeHead(202).write('...');
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ accept: endless, remove: endless, sessionId: 's-1' }),
     );
     await open(transport);
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
   it('works on a transport that was never started', async () => {
-    const { server, transport, said } = await connect(mcp());
+    const { server, transport, recorded } = await connect(mcp());
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect((await failureOf(transport.start())).failure.code).toBe('connection-lost');
     expect(server.seen).toEqual([]);
   });
@@ -393,14 +393,14 @@ describe('close()', () => {
 
 describe('kill()', () => {
   it('sends no DELETE and leaves nothing', async () => {
-    const { server, transport, said } = await connect(
+    const { server, transport, recorded } = await connect(
       mcp({ sessionId: 's-1', listen: (_seen, res) => void openStream(res) }),
     );
     await open(transport);
     await server.arrived(isGet);
     await transport.kill();
     expect(server.seen.filter(isDelete)).toHaveLength(0);
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
@@ -440,13 +440,13 @@ describe('A request that breaks', () => {
     ['breaks', (_seen, res) => void res.destroy()],
     ['is answered with a stream that ends empty', (_seen, res) => void openStream(res).end()],
   ])('raises no suspicion if it is a ping that %s', async (_title, treat) => {
-    const { transport, said } = await connect(mcp({ request: treat }));
+    const { transport, recorded } = await connect(mcp({ request: treat }));
     await open(transport);
     await transport.send(request(1, 'ping')).then(
-      () => said.until(() => said.lost.length > 0),
+      () => recorded.until(() => recorded.lost.length > 0),
       () => undefined,
     );
-    expect(said.messages).toHaveLength(1);
-    expect(said.doubts).toBe(0);
+    expect(recorded.messages).toHaveLength(1);
+    expect(recorded.doubts).toBe(0);
   });
 });

@@ -40,20 +40,20 @@ function authOf(stepUp: StepUp) {
 describe('a request that is refused because of a missing scope', () => {
   it('is repeated once with the new token.', async () => {
     const { auth, asked } = authOf('renewed');
-    const { server, transport, said } = await connect(narrow(), { auth });
+    const { server, transport, recorded } = await connect(narrow(), { auth });
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    expect(said.messages).toHaveLength(2);
+    expect(recorded.messages).toHaveLength(2);
     expect(asked).toEqual([[CHALLENGE, 'narrow']]);
     expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(2);
   });
 
   it('fails as not sent if it needs a person, and ends the session.', async () => {
     const { auth } = authOf('sign-in');
-    const { transport, said } = await connect(narrow(), { auth });
+    const { transport, recorded } = await connect(narrow(), { auth });
     await open(transport);
     const error = await failureOf(transport.send(request(1, 'tools/call')));
-    await said.closed;
+    await recorded.closed;
     expect(error).toMatchObject({
       written: false,
       failure: { code: 'auth-required', http: { status: 403, wwwAuthenticate: CHALLENGE } },
@@ -63,12 +63,12 @@ describe('a request that is refused because of a missing scope', () => {
 
   it('fails without further action if no scope would help, and the session continues.', async () => {
     const { auth } = authOf('hopeless');
-    const { transport, said } = await connect(narrow(), { auth });
+    const { transport, recorded } = await connect(narrow(), { auth });
     await open(transport);
     const { failure } = await failureOf(transport.send(request(1, 'tools/call')));
     expect(failure).toMatchObject({ code: 'http-status', http: { status: 403 } });
     await transport.send(request(2, 'tools/list'));
-    expect(said.messages).toHaveLength(2);
+    expect(recorded.messages).toHaveLength(2);
   });
 
   it('is an ordinary refusal if there is only a fixed header.', async () => {

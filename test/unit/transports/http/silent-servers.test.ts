@@ -31,7 +31,7 @@ const endless: Handler = (_seen, res) => {
 
 describe('A server that accepts requests and never answers', () => {
   it('gives no sign of life over streamable HTTP, except with its first reply and with a refusal', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       mcp({
         listen: (_seen, res) => void openStream(res),
         request: (seen, res) => {
@@ -41,25 +41,25 @@ describe('A server that accepts requests and never answers', () => {
       }),
     );
     await open(transport);
-    const { activity } = said;
+    const { activity } = recorded;
     await transport.send(request(1, 'ping'));
     await transport.send(notification('notifications/cancelled', { requestId: 1 }));
-    expect(said.activity).toBe(activity);
+    expect(recorded.activity).toBe(activity);
     await failureOf(transport.send(request(2, 'prompts/list')));
-    expect(said.activity).toBe(activity);
+    expect(recorded.activity).toBe(activity);
     await failureOf(transport.send(request(3, 'tools/list')));
-    expect(said.activity).toBe(activity + 1);
+    expect(recorded.activity).toBe(activity + 1);
   });
 
   it('is known to be alive from its first reply, before there is an answer', async () => {
-    const { transport, said } = await connect(mcp({ initialize: (_seen, res) => void openStream(res) }));
+    const { transport, recorded } = await connect(mcp({ initialize: (_seen, res) => void openStream(res) }));
     await transport.start();
     await transport.send(INITIALIZE);
-    expect(said.activity).toBe(1);
+    expect(recorded.activity).toBe(1);
   });
 
   it('gives no sign of life over HTTP+SSE', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       (seen, res) => {
         if (seen.method === 'GET') openStream(res).write('event: endpoint\ndata: /messages\n\n');
         else res.writeHead(202).end('Accepted');
@@ -67,9 +67,9 @@ describe('A server that accepts requests and never answers', () => {
       { create: createSseTransport },
     );
     await transport.start();
-    const { activity } = said;
+    const { activity } = recorded;
     await transport.send(request(1, 'ping'));
-    expect(said.activity).toBe(activity);
+    expect(recorded.activity).toBe(activity);
   });
 });
 
@@ -175,7 +175,7 @@ describe('A reply that nobody reads', () => {
 
 it('Notifications without a reply block no request, and are sent 64 at a time', async () => {
   const isNotice = ({ rpc }: Seen): boolean => rpc.method === 'notifications/x';
-  const { server, clock, transport, said } = await connect(
+  const { server, clock, transport, recorded } = await connect(
     mcp({ accept: (seen, res) => (isNotice(seen) ? hang : refuse(202))(seen, res) }),
   );
   await open(transport);
@@ -184,7 +184,7 @@ it('Notifications without a reply block no request, and are sent 64 at a time', 
   );
   await server.arrived(isNotice, AT_ONCE);
   await transport.send(request(1, 'tools/call'));
-  await said.answerTo(1);
+  await recorded.answerTo(1);
   expect(server.seen.filter(isNotice)).toHaveLength(AT_ONCE);
   await clock.advance(REPLY_MS);
   await server.arrived(isNotice, 2 * AT_ONCE);

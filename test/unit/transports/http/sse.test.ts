@@ -30,12 +30,12 @@ function sse(post?: Handler): Handler & { stream?: Parameters<Handler>[1] } {
 
 describe('The SSE transport', () => {
   it('starts once the server has sent an endpoint, and posts there', async () => {
-    const { server, transport, said } = await connect(sse(), {
+    const { server, transport, recorded } = await connect(sse(), {
       headers: { Authorization: 'Bearer harbour-key-1' },
     });
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+    expect(await recorded.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
     expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /mcp',
       'POST /messages?boat=7',
@@ -56,7 +56,7 @@ describe('The SSE transport', () => {
     ['an address inside its network', 'http://mcp.internal:8000/messages?boat=7', '/messages?boat=7'],
   ])('posts where the server says, by %s, and never to another origin', async (_title, named, path) => {
     let stream: Parameters<Handler>[1] | undefined;
-    const { transport, server, said } = await connect(
+    const { transport, server, recorded } = await connect(
       (seen, res) => {
         if (seen.method === 'GET') {
           stream = openStream(res);
@@ -74,9 +74,9 @@ describe('The SSE transport', () => {
       { path: '/tools/sse' },
     );
     await open(transport);
-    expect(await said.answerTo(0)).toEqual(result(0, {}));
+    expect(await recorded.answerTo(0)).toEqual(result(0, {}));
     expect(new Set(server.seen.slice(1).map((seen) => seen.path))).toEqual(new Set([path]));
-    expect(said.notices.map(({ kind }) => kind)).toEqual(
+    expect(recorded.notices.map(({ kind }) => kind)).toEqual(
       named.includes('internal') || named.startsWith('HTTPS') ? ['protocol-oddity'] : [],
     );
   });
@@ -85,7 +85,7 @@ describe('The SSE transport', () => {
     'finds the address below the path of the stream if a proxy has removed that: %i',
     async (status) => {
       const old = sse();
-      const { transport, server, said } = await connect(
+      const { transport, server, recorded } = await connect(
         (seen, res) => {
           if (seen.path.startsWith('/house/tools/')) old(seen, res);
           else refuse(status)(seen, res);
@@ -94,12 +94,12 @@ describe('The SSE transport', () => {
       );
       await open(transport);
       await transport.send(request(1, 'tools/list'));
-      expect(await said.answerTo(1)).toBeDefined();
+      expect(await recorded.answerTo(1)).toBeDefined();
       expect(server.seen.slice(1).map(({ path }) => path)).toEqual([
         '/messages?boat=7',
         ...Array.from({ length: 3 }, () => '/house/tools/messages?boat=7'),
       ]);
-      expect(said.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
+      expect(recorded.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
     },
   );
 
@@ -141,7 +141,7 @@ describe('The SSE transport', () => {
   });
 
   it('reads an answer in the reply to its POST, once', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       sse((seen, res) => {
         res.writeHead(200, { 'content-type': 'application/json' });
         res.end(JSON.stringify(result(seen.rpc.id, { direct: true })));
@@ -149,18 +149,18 @@ describe('The SSE transport', () => {
     );
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(said.messages.at(-1)).toEqual(result(1, { direct: true }));
+    expect(recorded.messages.at(-1)).toEqual(result(1, { direct: true }));
   });
 
   it.each([400, 405, 500, 501])('goes on if a notification is refused: %i', async (status) => {
     const old = sse();
-    const { transport, said } = await connect((seen, res) =>
+    const { transport, recorded } = await connect((seen, res) =>
       (seen.method === 'POST' && seen.rpc.id === undefined ? refuse(status) : old)(seen, res),
     );
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(await said.answerTo(1)).toBeDefined();
-    expect(said.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
+    expect(await recorded.answerTo(1)).toBeDefined();
+    expect(recorded.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
   });
 
   it.each<[string, Handler, string, RegExp]>([
@@ -174,12 +174,12 @@ describe('The SSE transport', () => {
     ['a stream that ends', (_seen, res) => void openStream(res).end(), 'connection-lost', /ended|before/],
     ['a stream that is cut', (_seen, res) => void openStream(res).destroy(), 'connection-lost', /broke/],
   ])('does not start if it gets %s, and leaves nothing', async (_, handle, code, cause) => {
-    const { server, transport, said } = await connect(handle);
+    const { server, transport, recorded } = await connect(handle);
     const { failure } = await failureOf(transport.start());
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(cause);
     await server.idle();
-    expect(said.closes).toBe(0);
+    expect(recorded.closes).toBe(0);
     expect(transport.ended).toBeUndefined();
   });
 
@@ -194,23 +194,23 @@ describe('The SSE transport', () => {
 
   it('ends with its stream', async () => {
     const handle = sse();
-    const { transport, said, server } = await connect(handle);
+    const { transport, recorded, server } = await connect(handle);
     await open(transport);
     handle.stream?.end();
-    await said.closed;
+    await recorded.closed;
     expect(transport.ended).toMatchObject({ code: 'connection-lost' });
     expect(await failureOf(transport.send(request(1, 'x')))).toMatchObject({ written: false });
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     await server.idle();
   });
 
   it('ends if its stream is cut', async () => {
     const handle = sse();
-    const { transport, said } = await connect(handle);
+    const { transport, recorded } = await connect(handle);
     await open(transport);
     handle.stream?.destroy();
-    await said.closed;
+    await recorded.closed;
     expect(transport.ended).toMatchObject({ code: 'connection-lost' });
   });
 
@@ -228,18 +228,18 @@ describe('The SSE transport', () => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error });
       refuse(seen.rpc.method === 'tools/call' ? 400 : 202, body)(seen, res);
     });
-    const { clock, transport, said } = await connect(handle);
+    const { clock, transport, recorded } = await connect(handle);
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    expect(said.messages).toEqual([{ jsonrpc: '2.0', id: 1, error }]);
-    expect(said.doubts).toBe(0);
+    expect(recorded.messages).toEqual([{ jsonrpc: '2.0', id: 1, error }]);
+    expect(recorded.doubts).toBe(0);
     expect(transport.ended).toBeUndefined();
     expect(clock.pending).toEqual([]);
   });
 
   it('reports the status that refuses the first message, whatever its body is', async () => {
     const error = { code: -32_000, message: 'Too many requests' };
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       sse((seen, res) =>
         refuse(429, JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error }), { 'retry-after': '7' })(
           seen,
@@ -250,30 +250,30 @@ describe('The SSE transport', () => {
     await transport.start();
     const { failure } = await failureOf(transport.send(INITIALIZE));
     expect(failure).toMatchObject({ code: 'http-status', http: { status: 429, retryAfterMs: 7_000 } });
-    expect(said.messages).toEqual([]);
+    expect(recorded.messages).toEqual([]);
   });
 
   it.each<[string, Handler, string]>([
     ['breaks', (_seen, res) => void res.destroy(), 'connection-lost'],
     ['gets 502 from a gateway', refuse(502, 'nobody there'), 'http-status'],
   ])('raises a suspicion if a request %s', async (_title, treat, code) => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       sse((seen, res) => (seen.rpc.method === 'tools/call' ? treat : refuse(202))(seen, res)),
     );
     await open(transport);
     const error = await failureOf(transport.send(request(1, 'tools/call')));
     expect(error).toMatchObject({ written: true, failure: { code } });
-    expect(said.doubts).toBe(1);
+    expect(recorded.doubts).toBe(1);
     expect(transport.ended).toBeUndefined();
   });
 
   it('raises no suspicion if a ping failed', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       sse((seen, res) => refuse(seen.rpc.method === 'ping' ? 502 : 202)(seen, res)),
     );
     await open(transport);
     await failureOf(transport.send(request(1, 'ping')));
-    expect(said.doubts).toBe(0);
+    expect(recorded.doubts).toBe(0);
   });
 
   it.each([
@@ -281,7 +281,7 @@ describe('The SSE transport', () => {
     [401, 'auth-required', 'no longer accepts the credentials'],
   ])('ends if a later message is answered with %i (%s): the server %s', async (status, code) => {
     let posts = 0;
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       sse((seen, res) => {
         posts += 1;
         refuse(posts > 2 ? status : 202)(seen, res);
@@ -290,7 +290,7 @@ describe('The SSE transport', () => {
     await open(transport);
     const error = await failureOf(transport.send(request(1, 'x')));
     expect(error).toMatchObject({ written: false, failure: { code } });
-    await said.closed;
+    await recorded.closed;
     expect(transport.ended).toMatchObject({ code });
     expect(transport.ended?.hint ?? '').not.toContain('path');
   });
@@ -303,15 +303,15 @@ describe('The SSE transport', () => {
 
   it('skips a message above the limit, and continues', async () => {
     const handle = sse();
-    const { transport, said } = await connect(handle, { maxMessageBytes: 100_000 });
+    const { transport, recorded } = await connect(handle, { maxMessageBytes: 100_000 });
     await open(transport);
     handle.stream?.write(
       event({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'x'.repeat(200_000) } }),
     );
     await transport.send(request(1, 'tools/list'));
-    await said.answerTo(1);
-    expect(said.notices.map(({ kind }) => kind)).toContain('message-too-large');
-    expect(said.messages).toHaveLength(2);
+    await recorded.answerTo(1);
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('message-too-large');
+    expect(recorded.messages).toHaveLength(2);
   });
 
   it('closes a POST without a reply once its request has been answered, and the call has its result', async () => {
@@ -319,11 +319,11 @@ describe('The SSE transport', () => {
       if (seen.rpc.method !== 'tools/call') res.writeHead(202).end();
       else handle.stream?.write(event(result(seen.rpc.id, {})));
     });
-    const { server, clock, transport, said } = await connect(handle);
+    const { server, clock, transport, recorded } = await connect(handle);
     await open(transport);
     const ids = Array.from({ length: 50 }, (_, i) => i + 1);
     const sent = ids.map((id) => transport.send(request(id, 'tools/call')));
-    await Promise.all(ids.map((id) => said.answerTo(id)));
+    await Promise.all(ids.map((id) => recorded.answerTo(id)));
     await clock.advance(1_000);
     await Promise.all(sent);
     const calls = await server.arrived(({ rpc }) => rpc.method === 'tools/call', ids.length);
@@ -352,10 +352,10 @@ describe('The SSE transport', () => {
   });
 
   it('closes its stream and every socket', async () => {
-    const { server, transport, said } = await connect(sse());
+    const { server, transport, recorded } = await connect(sse());
     await open(transport);
     await transport.close();
-    expect(said.closes).toBe(1);
+    expect(recorded.closes).toBe(1);
     expect(transport.ended).toBeUndefined();
     await server.idle();
   });

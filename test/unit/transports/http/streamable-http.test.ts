@@ -48,7 +48,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
   async function connect(
     handle: Handler | McpParts,
     options: { headers?: Record<string, string>; path?: string; maxMessageBytes?: number } = {},
-  ): Promise<{ server: TestServer; transport: SessionTransport; said: SessionRecord }> {
+  ): Promise<{ server: TestServer; transport: SessionTransport; recorded: SessionRecord }> {
     const server = await startServer(typeof handle === 'function' ? handle : mcp(handle));
     const { path = '/mcp', ...rest } = options;
     const url = `${server.origin}${path}`;
@@ -63,7 +63,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       () => server.close(),
       () => transport.close(),
     );
-    return { server, transport, said: record(transport) };
+    return { server, transport, recorded: record(transport) };
   }
 
   it('posts each message with the headers that the specification requires', async () => {
@@ -85,14 +85,14 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
   });
 
   it('delivers a JSON answer', async () => {
-    const { transport, said } = await connect({});
+    const { transport, recorded } = await connect({});
     await open(transport);
     await transport.send(request(7, 'tools/list'));
-    expect(said.messages.at(-1)).toEqual(result(7, { method: 'tools/list' }));
+    expect(recorded.messages.at(-1)).toEqual(result(7, { method: 'tools/list' }));
   });
 
   it('delivers everything on an event stream in order, however it is split', async () => {
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       request: (seen, res) => {
         const text =
           ': hello\r\n\r\n' +
@@ -105,8 +105,8 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
     await open(transport);
     await transport.send(request(1, 'tools/call'));
-    await said.answerTo(1);
-    expect(said.messages.slice(-2)).toEqual([
+    await recorded.answerTo(1);
+    expect(recorded.messages.slice(-2)).toEqual([
       { jsonrpc: '2.0', method: 'notifications/progress', params: { text: '灯笼 🏮' } },
       result(1, { done: 'é' }),
     ]);
@@ -139,7 +139,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     'application/octet-stream',
     '',
   ])('reads JSON that is sent as %j', async (type) => {
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       request: (seen, res) => {
         if (type !== '') res.setHeader('content-type', type);
         res.setHeader('trailer', 'x-checksum');
@@ -151,7 +151,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(said.messages.at(-1)).toEqual(result(1, { read: true }));
+    expect(recorded.messages.at(-1)).toEqual(result(1, { read: true }));
   });
 
   it.each([
@@ -159,7 +159,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     'Text/Event-Stream; q=1;',
     'text/event-stream, text/event-stream',
   ])('reads an event stream that is sent as %j', async (type) => {
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       request: (seen, res) => {
         res.writeHead(200, { 'content-type': type });
         res.end(event(result(seen.rpc.id, { read: true })));
@@ -167,7 +167,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(await said.answerTo(1)).toEqual(result(1, { read: true }));
+    expect(await recorded.answerTo(1)).toEqual(result(1, { read: true }));
   });
 
   it.each(['text/plain', '', 'text/html'])('refuses text that is no JSON, sent as %j', async (type) => {
@@ -184,7 +184,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
   });
 
   it('delivers every message of a batch', async () => {
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       request: (seen, res) => {
         res.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
         res.end(JSON.stringify([{ jsonrpc: '2.0', method: 'notifications/a' }, result(seen.rpc.id, {})]));
@@ -192,12 +192,15 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
     await open(transport);
     await transport.send(request(1, 'tools/list'));
-    expect(said.messages.slice(-2)).toEqual([{ jsonrpc: '2.0', method: 'notifications/a' }, result(1, {})]);
+    expect(recorded.messages.slice(-2)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/a' },
+      result(1, {}),
+    ]);
   });
 
   it('keeps 64 requests in flight at once', async () => {
     const held: (() => void)[] = [];
-    const { transport, said } = await connect({
+    const { transport, recorded } = await connect({
       request: (seen, res) => {
         held.push(() => answer(res, seen, {}));
         if (held.length === 64) for (const release of held) release();
@@ -205,7 +208,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
     await open(transport);
     await Promise.all(Array.from({ length: 64 }, (_, i) => transport.send(request(i + 1, 'tools/call'))));
-    expect(said.messages).toHaveLength(65);
+    expect(recorded.messages).toHaveLength(65);
   });
 
   it('sends configured headers, and credentials in the address as basic credentials', async () => {
@@ -336,7 +339,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     it.each([301, 302, 307, 308])(
       'follows %i within the origin with method, body and headers',
       async (status) => {
-        const { server, transport, said } = await connect(
+        const { server, transport, recorded } = await connect(
           (seen, res) =>
             seen.path === '/mcp/'
               ? slash(seen, res)
@@ -345,7 +348,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
         );
         await open(transport);
         await transport.send(request(1, 'tools/list'));
-        expect(said.messages).toHaveLength(2);
+        expect(recorded.messages).toHaveLength(2);
         const followed = server.seen.filter(({ path }) => path === '/mcp/');
         expect(followed.filter(({ method }) => method === 'POST')).toHaveLength(3);
         expect(followed.every(({ headers }) => headers.authorization === 'Bearer harbour-key-1')).toBe(true);
@@ -371,13 +374,13 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     );
 
     it.each([307, 308])('sends a call to the target of %i', async (status) => {
-      const { server, transport, said } = await connect({
+      const { server, transport, recorded } = await connect({
         request: (seen, res) =>
           (seen.path === '/other' ? echo : refuse(status, '', { location: '/other' }))(seen, res),
       });
       await open(transport);
       await transport.send(request(1, 'tools/call'));
-      expect(said.messages.at(-1)).toEqual(result(1, { method: 'tools/call' }));
+      expect(recorded.messages.at(-1)).toEqual(result(1, { method: 'tools/call' }));
       expect(server.seen.filter(({ rpc }) => rpc.id === 1).map(({ path }) => path)).toEqual([
         '/mcp',
         '/other',
@@ -389,7 +392,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       async (status) => {
         const other = await startServer(mcp({ sessionId: 's-2' }));
         closing.push(() => other.close());
-        const { server, transport, said } = await connect(
+        const { server, transport, recorded } = await connect(
           (_seen, res) =>
             refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(
               _seen,
@@ -399,7 +402,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
         );
         await open(transport);
         await transport.send(request(1, 'tools/list'));
-        expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+        expect(await recorded.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
         expect(server.seen).toHaveLength(1);
         expect(other.seen[0]?.rpc).toMatchObject({ method: 'initialize' });
         expect(other.seen.at(-1)?.headers).toMatchObject({ 'mcp-session-id': 's-2' });
@@ -407,7 +410,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
           for (const secret of ['authorization', 'x-key', 'cookie'])
             expect(headers).not.toHaveProperty(secret);
         }
-        const told = said.notices.filter(({ kind }) => kind === 'redirect-followed');
+        const told = recorded.notices.filter(({ kind }) => kind === 'redirect-followed');
         expect(told).toHaveLength(1);
         expect(told[0]?.message).toContain(server.url);
         expect(told[0]?.message).toContain(other.url);
@@ -532,7 +535,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
   });
 
   it('fails only the request whose answer is above the size limit', async () => {
-    const { transport, said } = await connect(
+    const { transport, recorded } = await connect(
       {
         request: (seen, res) =>
           answer(res, seen, { text: 'x'.repeat(seen.rpc.method === 'big' ? 5_000 : 10) }),
@@ -543,14 +546,14 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     const big = failureOf(transport.send(request(1, 'big')));
     await transport.send(request(2, 'small'));
     expect((await big).failure.code).toBe('message-too-large');
-    expect(said.messages.at(-1)).toMatchObject({ id: 2 });
+    expect(recorded.messages.at(-1)).toMatchObject({ id: 2 });
     expect(transport.ended).toBeUndefined();
   });
 
   it('reports signs of life', async () => {
-    const { transport, said } = await connect({});
+    const { transport, recorded } = await connect({});
     await open(transport);
-    expect(said.activity).toBeGreaterThanOrEqual(2);
+    expect(recorded.activity).toBeGreaterThanOrEqual(2);
   });
 
   it('refuses a message before the start and after the end', async () => {

@@ -45,10 +45,10 @@ describe('A server behind TLS', () => {
   it('is used if it is trusted, and a later break is reported as such', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const transport = createStreamableHttpTransport({ url, clock: systemClock, stop: { deleteMs: 0 } });
-    const said = record(transport);
+    const recorded = record(transport);
     await transport.start();
     await transport.send(INITIALIZE);
-    expect(said.messages).toHaveLength(1);
+    expect(recorded.messages).toHaveLength(1);
     await transport.close();
 
     const cut = createStreamableHttpTransport({

@@ -117,7 +117,7 @@ export interface TroupeOptions {
   /**
    * Sets `requiresConfirmation` of each tool: whether a person must confirm each call, which the host's gate
    * enforces. Any result but `false` is yes, and so is an error, which is published as a `diagnostic`.
-   * Annotations come from the server and may be wrong. Default: yes for every tool.
+   * Annotations come from the server and may be wrong. Default: no policy, and `requiresConfirmation` is null.
    */
   readonly requiresConfirmation?: (tool: ToolInfo) => boolean;
   /** Maximum number of stdio servers that start at the same time. Default: 2 × cores, at least 4. */

@@ -27,10 +27,10 @@ export interface ToolsOptions extends AnswerOptions {
   /** Tools of the host, offered as well. They win over tools of the same name. */
   readonly own?: ToolSet;
   /**
-   * Called before every call of a tool if its `requiresConfirmation` is true. If it returns true, the SDK ends
+   * Called before every call of a tool, unless its `requiresConfirmation` is false. If it returns true, the SDK ends
    * the step with an approval request and expects the answer in the next messages. If the tool has changed by
    * then, it is not called, provided that the tool set comes from the same `toTools`. `confirm` asks at once
-   * instead. Default: true, unless there is a `confirm`.
+   * instead. Default: true for tools whose `requiresConfirmation` is true, unless there is a `confirm`.
    */
   readonly needsApproval?: (tool: CatalogTool, input: unknown) => boolean | PromiseLike<boolean>;
   /**
@@ -97,7 +97,8 @@ function toTool(
   const { name } = tool;
   const title = wellFormed(tool.title);
   const description = wellFormed(tool.description) ?? title;
-  const { confirm = 'never', needsApproval = () => options.confirm === undefined, shows = isImage } = options;
+  const isRequired = (): boolean => tool.requiresConfirmation === true && options.confirm === undefined;
+  const { confirm = 'never', needsApproval = isRequired, shows = isImage } = options;
   return {
     ...dynamicTool({
       ...(title !== undefined && { title }),
@@ -111,7 +112,7 @@ function toTool(
       },
       toModelOutput: ({ output }) => toModelOutput(output as ToolAnswer),
     }),
-    ...(tool.requiresConfirmation && {
+    ...(tool.requiresConfirmation !== false && {
       needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
         const isNeeded = await needsApproval(tool, input);
         if (isNeeded) asked.note(toolCallId, tool);

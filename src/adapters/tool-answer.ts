@@ -49,9 +49,9 @@ export interface AnswerOptions {
   /** Maximum number of characters of an answer within its boundary: 1,000 to 1,000,000. Default 50,000. */
   readonly maxCharacters?: number;
   /**
-   * Called before every call of a tool if its `requiresConfirmation` is true. Any result but true refuses the call, and
-   * the answer to the model says so. Its errors are rethrown. `'never'` sends every call without a question. Default:
-   * calls of such tools are refused.
+   * Called before every call of a tool, unless its `requiresConfirmation` is false. Any result but true refuses the
+   * call, and the answer to the model says so. Its errors are rethrown. `'never'` sends every call without a question.
+   * Default: calls of tools whose `requiresConfirmation` is true are refused, all others are sent.
    */
   readonly confirm?: Confirm | 'never';
 }
@@ -89,10 +89,11 @@ export async function answerCall(
   if (args === undefined) return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
   const { confirm } = options;
-  if (tool?.requiresConfirmation === true && confirm !== 'never') {
-    if (confirm === undefined) return { answer: errorAnswer(UNCONFIRMED_ADVICE) };
-    if (!(await isConfirmed(confirm, tool, args, signal))) return { answer: errorAnswer(REFUSED_ADVICE) };
-  }
+  if (tool?.requiresConfirmation === true && confirm === undefined)
+    return { answer: errorAnswer(UNCONFIRMED_ADVICE) };
+  const isAsked = tool !== undefined && tool.requiresConfirmation !== false && typeof confirm === 'function';
+  if (isAsked && !(await isConfirmed(confirm, tool, args, signal)))
+    return { answer: errorAnswer(REFUSED_ADVICE) };
   try {
     const lookedAt = call.lookedAt ?? (typeof confirm === 'function' ? tool : undefined);
     const result = await source.callTool(name, args, limitsOf(options, signal, lookedAt));

@@ -43,8 +43,8 @@ export interface CatalogTool {
    * none.
    */
   readonly annotations?: ToolAnnotations;
-  /** Whether a person is to be asked before each call: true for every tool, unless the host's policy says otherwise. */
-  readonly requiresConfirmation: boolean;
+  /** Whether a person must confirm each call: the answer of the host's policy; null if the host has none. */
+  readonly requiresConfirmation: boolean | null;
   /** True while its connection is away; a call then waits for it or says why it cannot. */
   readonly stale: boolean;
 }
@@ -81,7 +81,7 @@ export class ToolRegistry {
     private readonly catalogs: Catalogs,
     private readonly servers: () => Iterable<readonly [name: string, facts: ServerFacts]>,
     private readonly naming: NamingTemplate,
-    private readonly requiresConfirmation: (tool: ToolInfo) => boolean = () => true,
+    private readonly requiresConfirmation: (tool: ToolInfo) => boolean | null = () => null,
   ) {}
 
   get tools(): readonly CatalogTool[] {

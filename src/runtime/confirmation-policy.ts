@@ -1,4 +1,4 @@
-/** Whether a person must confirm the calls of a tool: the answer of the host's policy. Anything but a clear no means yes. */
+/** Whether a person must confirm the calls of a tool: the answer of the host's policy. Anything but a clear no means yes; null without a policy. */
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { TroupeOptions } from '../options.js';
 import type { ToolInfo } from '../catalog/registry.js';
@@ -14,8 +14,8 @@ export interface ConfirmationPolicyPorts {
 export function toConfirmationPolicy(
   ask: TroupeOptions['requiresConfirmation'],
   { publish, mask }: ConfirmationPolicyPorts,
-): (tool: ToolInfo) => boolean {
-  if (ask === undefined) return () => true;
+): (tool: ToolInfo) => boolean | null {
+  if (ask === undefined) return () => null;
   const told = new Set<string>();
   const tell = ({ server, tool }: ToolInfo, what: string): void => {
     const key = rawKey({ server, tool });

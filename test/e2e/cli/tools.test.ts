@@ -32,7 +32,7 @@ describe('troupe tools', () => {
       server: 'everything',
       outputSchema: null,
       inputSchema: { type: 'object' },
-      requiresConfirmation: true,
+      requiresConfirmation: null,
     });
   });
 

@@ -33,12 +33,18 @@ const AGENTS = ASKING.map((agent): ScriptedAgent => ({
 
 describe.each(ASKING)('$name without a function that asks a person', (agent) => {
   it('does not call a tool that needs confirmation', async () => {
-    const world = await makeWorld();
+    const world = await makeWorld({}, { requiresConfirmation: () => true });
     const seen = await agent.run(world.troupe, once('mcp__box__echo'));
     expect(world.server.of('tools/call')).toEqual([]);
     // The AI SDK ends the step with a request for approval.
     if (agent === aiSdk) expect(seen).toHaveLength(1);
     else expectError(agent, onlyAnswer(seen));
+  });
+
+  it('calls any tool if the host has no policy', async () => {
+    const world = await makeWorld();
+    await agent.run(world.troupe, once('mcp__box__echo'));
+    expect(world.server.of('tools/call')).toHaveLength(1);
   });
 });
 

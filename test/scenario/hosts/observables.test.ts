@@ -449,7 +449,7 @@ describe('tools and tools$', () => {
     expect(troupe.tool('mcp__b__a')).toMatchObject({
       server: 'b',
       tool: 'a',
-      requiresConfirmation: true,
+      requiresConfirmation: null,
       stale: false,
     });
     expect(troupe.tool('mcp__b__nope')).toBeUndefined();

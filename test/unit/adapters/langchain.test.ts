@@ -158,7 +158,9 @@ describe('tools for LangChain', () => {
     const { server, troupe } = await makeWorld();
     const model = new ScriptedChatModel([() => [{ name: NAME }]]);
     const interruptOn = Object.fromEntries(
-      troupe.tools.filter(({ requiresConfirmation }) => requiresConfirmation).map(({ name }) => [name, true]),
+      troupe.tools
+        .filter(({ requiresConfirmation }) => requiresConfirmation !== false)
+        .map(({ name }) => [name, true]),
     );
     // Its type does not match the list of middlewares under exactOptionalPropertyTypes.
     const person = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as AgentMiddleware;

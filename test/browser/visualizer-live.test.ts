@@ -304,7 +304,8 @@ describe('the page beside a running troupe', () => {
     await troupe.callTool('mcp__everything__echo', { message: 'again' });
     await page.show('Timeline');
     await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
-    await expectText(page, '#lane-story li', (text) => text.startsWith('call at'));
+    // A call close to the failure is shown together with it.
+    await expectText(page, '#lane-story li', (text) => /^call at|^failure at .* together/.test(text));
     await page.show('Sequence');
     await expectText(page, '.sequence-row', (text) =>
       /server to everything: tools\/call ↩ · \d+ ms/.test(text),

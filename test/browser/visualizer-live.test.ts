@@ -159,7 +159,7 @@ describe('the page beside a running troupe', () => {
     await expectActive(page, 'connection.reconnecting.backingOff');
     expect(await page.active()).not.toContain('connection.ready');
     await page.show('Timeline');
-    await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
+    await expectText(page, '#lane-story li', (text) => /^(\w+, )*failure(, \w+)* at /.test(text));
     await page.show('Fleet');
     await expectText(page, '.fleet-row .countdown', (text) => /^in (\d+ s|1 min)/.test(text));
     const { script } = search;
@@ -303,9 +303,9 @@ describe('the page beside a running troupe', () => {
     await expectActive(page, 'connection.ready');
     await troupe.callTool('mcp__everything__echo', { message: 'again' });
     await page.show('Timeline');
-    await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
-    // A call close to the failure is shown together with it.
-    await expectText(page, '#lane-story li', (text) => /^call at|^failure at .* together/.test(text));
+    await expectText(page, '#lane-story li', (text) => /^(\w+, )*failure(, \w+)* at /.test(text));
+    // Marks that are close to each other are shown as one, which names all of them.
+    await expectText(page, '#lane-story li', (text) => /^(\w+, )*call(, \w+)* at /.test(text));
     await page.show('Sequence');
     await expectText(page, '.sequence-row', (text) =>
       /server to everything: tools\/call ↩ · \d+ ms/.test(text),

@@ -14,7 +14,8 @@ export interface Bar {
 export interface Mark {
   readonly position: number;
   readonly at: number;
-  readonly category: Category;
+  /** What it stands for, the most important first. */
+  readonly categories: readonly Category[];
   /** How many it stands for, if several fall on one place. */
   readonly count: number;
 }
@@ -34,7 +35,7 @@ export interface Window {
   readonly now?: number | undefined;
 }
 
-const LOUDEST_FIRST: readonly Category[] = ['rejection', 'failure', 'list', 'call'];
+const MOST_IMPORTANT_FIRST: readonly Category[] = ['rejection', 'failure', 'list', 'call'];
 
 export function stretchOf(book: LogBook, lane: Lane, window: Window): Stretch {
   return { name: lane.name, bars: barsOf(book, lane, window), marks: marksOf(book, lane, window) };
@@ -69,18 +70,18 @@ function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark
     const at = book.timeOf(position);
     if (at > to) break;
     const next = Math.max(index + 1, lane.marks.countUpTo(book.positionAt(at + width)));
-    marks.push({ position, at, category: loudest(book, lane, index, next), count: next - index });
+    marks.push({ position, at, categories: categoriesIn(book, lane, index, next), count: next - index });
     index = next;
   }
   return marks;
 }
 
 /** Considers the first thousand: more cannot be distinguished. */
-function loudest(book: LogBook, lane: Lane, from: number, to: number): Category {
+function categoriesIn(book: LogBook, lane: Lane, from: number, to: number): readonly Category[] {
   const found = new Set<Category>();
   for (let index = from; index < Math.min(to, from + 1_000); index += 1) {
     const label = book.label(lane.markLabels.at(index));
     if (label !== undefined) found.add(label.category);
   }
-  return LOUDEST_FIRST.find((category) => found.has(category)) ?? 'other';
+  return MOST_IMPORTANT_FIRST.filter((category) => found.has(category));
 }

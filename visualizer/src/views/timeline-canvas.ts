@@ -152,7 +152,8 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
     context.fillStyle = color('ink');
     context.fillText(fitting, x + 8, top + LANE / 2);
   }
-  for (const { at, category, count } of stretch.marks) drawMark(pen, category, count, xOf(at), top);
+  for (const { at, categories, count } of stretch.marks)
+    drawMark(pen, categories[0] ?? 'other', count, xOf(at), top);
 }
 
 /** A shape for each category, so that they do not differ in color alone. */

@@ -293,7 +293,7 @@ export function TimelineView() {
         ))}
         {stretch?.marks.slice(-40).map((mark) => (
           <li key={mark.position}>
-            {mark.category} at {times.at(mark.at)}
+            {mark.categories.join(', ')} at {times.at(mark.at)}
             {mark.count > 1 ? `, ${mark.count} together` : ''}
           </li>
         ))}
@@ -314,7 +314,7 @@ export function TimelineView() {
     return [
       laneTitle(name),
       stateOfBar,
-      mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
+      mark === undefined ? '' : `${mark.categories.join(', ')}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
     ]
       .filter((each) => each !== '')
       .join('\n');

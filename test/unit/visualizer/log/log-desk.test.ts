@@ -110,8 +110,8 @@ describe('the queries of the page', () => {
     const bars = stretches[0]?.bars ?? [];
     expect(bars.at(-1)?.to).toBe(lastAt);
     expect(values[bars.at(-1)?.value ?? -1]).toEqual({ reconnecting: 'backingOff' });
-    expect(stretches[0]?.marks.map(({ category }) => category)).toContain('failure');
-    expect(stretches[1]?.marks.map(({ category }) => category)).toContain('rejection');
+    expect(stretches[0]?.marks.flatMap(({ categories }) => categories)).toContain('failure');
+    expect(stretches[1]?.marks.flatMap(({ categories }) => categories)).toContain('rejection');
     const narrow = await desk.answer('stretches', { names: ['search'], window: { ...window, columns: 4 } });
     expect(narrow.stretches[0]?.bars.length).toBeLessThanOrEqual(6);
   });

@@ -1,5 +1,6 @@
 /**
- * What the API throws. Recognise an error by its class or its `code`, never by its message.
+ * What the API throws. Recognise an error by its class or its `code`, never by its message. Longer than 300 lines because it
+ * documents every error class with its fields.
  */
 import type { Failure } from '../machines/policy/failure.js';
 import type { HeldReason } from '../machines/policy/review.js';
@@ -10,7 +11,7 @@ import { problemsInWords } from './text/problems-in-words.js';
 /** Why a command was rejected. */
 export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';
 
-/** Which limit of a call was reached: that for silence, or that for the whole call. */
+/** Which limit of a call was reached: the limit for silence (`idle`), or the limit for the whole call (`total`). */
 export type TimeoutKind = 'idle' | 'total';
 
 /** What every error may be made with. */
@@ -165,7 +166,7 @@ export class OutcomeUnknownError extends FailureError {
   readonly requestId: number | undefined;
 
   /**
-   * @param failure What is known of the loss.
+   * @param failure What is known about the loss.
    * @param options The server, the cause and the request. Default: none of them.
    */
   constructor(
@@ -192,9 +193,9 @@ export class InvalidTransitionError extends TroupeError {
   /** Commands that would have been accepted. */
   readonly allowed: readonly string[];
 
-  /** @param details The command, and the state that rejected it; the message is made of them. */
+  /** @param details The command, and the state that rejected it; the message is built from them. */
   constructor(details: {
-    /** Name of the server. Default: the command was for the whole troupe. */
+    /** Name of the server. Default: none; the command was for the whole troupe. */
     readonly server?: string;
     /** State of the connection, or phase of the troupe, when the command came. */
     readonly state: ConnectionState | TroupePhase;
@@ -338,7 +339,7 @@ export class JsonRpcError extends TroupeError {
   readonly code = 'JSON_RPC_ERROR';
   /** Code of the error (JSON-RPC 2.0 section 5.1), for instance -32602. */
   readonly rpcCode: number;
-  /** The server's own message, which `message` completes with the code and the id of the request. */
+  /** The server's own message. `message` adds the code and the id of the request. */
   readonly rpcMessage: string;
   /** What the server sent with the error; undefined if nothing. */
   readonly data: unknown;

@@ -36,8 +36,9 @@ export interface TroupeOptions {
   /** Servers by name. They are trusted, since the host names them itself. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
   /**
-   * Configuration files. The entries of a file inside a project need trust, as those that are found there: anybody who
-   * can write to the project may have written them. `{ path, trust: 'all' }` trusts a file; files elsewhere are trusted.
+   * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anybody who
+   * can write to the project may have written them. Files elsewhere are trusted. `{ path, trust: 'all' }` trusts a
+   * file wherever it is.
    */
   readonly config?: string | ConfigFile | readonly (string | ConfigFile)[];
   /** Whether to look for further servers in the usual files of the project, the user and other hosts. Default false. */
@@ -85,9 +86,10 @@ export interface TroupeOptions {
    */
   readonly auth?: AuthOption;
   /**
-   * How the requests to remote servers leave this machine, sign-ins included: a proxy, certificates, or a client of the host
-   * (`fetch` or a dispatcher of undici). A function gives the options for one server. An entry's own `proxy`, `ca`, `cert`
-   * and `key` win. Default: Node's HTTP client, with the proxy of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+   * How requests to remote servers, including sign-ins, are sent: with a proxy, with certificates, or by an HTTP client of
+   * the host (`fetch` or a dispatcher of undici). A function gives the options for one server. An entry's own `proxy`,
+   * `ca`, `cert` and `key` take precedence. Default: Node's HTTP client, with the proxy of `HTTP_PROXY`, `HTTPS_PROXY`,
+   * `ALL_PROXY` and `NO_PROXY`.
    */
   readonly network?: NetworkOption;
   /**

@@ -112,7 +112,7 @@ export interface Settled {
 }
 
 /**
- * What the work of an effect gives, before its times are added.
+ * The result of an effect, before its times are added.
  *
  * @typeParam T Result of the effect, with its times.
  */

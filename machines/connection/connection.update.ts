@@ -84,7 +84,7 @@ export function isOutOfAttempts(context: ConnectionContext, failure: Failure): b
   return !isRenewal(failure) && context.attempt >= attemptLimit(context);
 }
 
-/** Attempts of a round. A remote server that was ready at this address is only away, and gets more of them. */
+/** Attempts in a round. A remote server that was ready at this address is probably back soon, so it gets more of them. */
 export function attemptLimit({ provenUrl, policy }: Pick<ConnectionContext, 'provenUrl' | 'policy'>): number {
   return (provenUrl === null ? undefined : policy.maxAttemptsOnceReady) ?? policy.maxAttempts;
 }

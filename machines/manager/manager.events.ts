@@ -62,7 +62,7 @@ export type ManagerCommand =
     }
   /** Everything ends. A second one makes every connection skip a step of its shutdown. */
   | { readonly type: 'manager.stop' }
-  /** The network can be used, or no longer. */
+  /** The network has become usable or unusable. */
   | {
       readonly type: 'network.changed';
       /** Whether it can be used. */

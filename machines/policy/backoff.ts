@@ -32,7 +32,7 @@ function toRetryNumber(retry: number): number {
  * A delay drawn evenly from the whole milliseconds 0 to `spanMs`, both included.
  *
  * @param spanMs Longest delay in milliseconds. Rounded to a whole number; anything that is not positive counts as 0,
- *   anything above 2^31 - 1 as that.
+ *   anything above 2^31 - 1 as 2^31 - 1.
  * @param seed The seed of this draw: any number. The result has the next one.
  *
  * @example
@@ -52,7 +52,7 @@ export function jitterOver(spanMs: number, seed: number): Delay {
  *
  * - `exponential`: `firstMs * factor^(retry - 1)`, at most `maxMs`, of which the share `jitter` is drawn evenly: from 0 with
  *   the default, full jitter. A `maxMs` that is not positive means no ceiling; a `factor` that is not positive counts as 1; a
- *   `jitter` below 0 or above 1 counts as these.
+ *   `jitter` below 0 counts as 0, and one above 1 counts as 1.
  * - `fixed`: the delay at that place of the list, without jitter; the last one repeats, an empty list means 0.
  *
  * @param at Which retry it is, and the seed of its jitter.

@@ -15,7 +15,7 @@ export interface ConnectionPolicy {
   readonly releaseTimeoutMs: number;
   /** First tries and retries in one round before the connection gives up. At least 1. */
   readonly maxAttempts: number;
-  /** The same for a remote server that was ready before, and is away now. Default: `maxAttempts`. */
+  /** The same for a remote server that was ready before and is unavailable now. Default: `maxAttempts`. */
   readonly maxAttemptsOnceReady?: number;
   /**
    * Delays between the attempts of a round: exponential with jitter (`maxMs` 0 = no ceiling), or a fixed schedule
@@ -67,7 +67,7 @@ export type BackoffOptions =
       readonly kind: 'exponential';
       /** Limit of the first delay, in milliseconds. */
       readonly firstMs: number;
-      /** By what the limit is multiplied after each retry. */
+      /** Factor by which the limit is multiplied after each retry. */
       readonly factor: number;
       /** The limit grows no further than this, in milliseconds. 0 = no ceiling. */
       readonly maxMs: number;
@@ -137,7 +137,7 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
 
 /**
  * What differs for a remote server: an attempt costs little, and a server that was there is usually back within a minute or
- * two. At most half of each delay is random, so 40 attempts take more than a minute however the dice fall.
+ * two. At most half of each delay is random, so 40 attempts always take more than a minute.
  */
 export const REMOTE_POLICY: Pick<ConnectionPolicy, 'maxAttemptsOnceReady' | 'backoff' | 'exhausted'> = {
   maxAttemptsOnceReady: 40,

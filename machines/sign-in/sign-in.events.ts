@@ -142,7 +142,7 @@ export interface TokenOutcome {
 
 /** What the chart emits to its observers. */
 export type SignInEmitted =
-  /** A reading or a renewal of the token is over. */
+  /** Reading or renewing the token has ended. */
   | ({ readonly type: 'tokenSettled' } & TokenOutcome)
   /** A person can sign in. The authorization URL is known, unless the chart is not interactive. */
   | { readonly type: 'asked' }

@@ -8,7 +8,7 @@ import type { SessionKey } from '../../machines/connection/connection.events.js'
 import { effect, type Nothing } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
 
-/** The event that a person can sign in, or that a sign-in has to happen elsewhere. */
+/** Publishes that a person can sign in, or that the sign-in has to happen elsewhere. */
 export function publishAuthRequired(
   ports: Pick<EffectPorts, 'publish'>,
   { name, generation }: SessionKey,

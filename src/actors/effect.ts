@@ -25,7 +25,7 @@ export interface EffectSpec<TOutput extends object, TInput> {
   run(input: TInput, signal: AbortSignal): Promise<TOutput>;
   /** Milliseconds the work may take; 0, or no function, means no limit. */
   readonly limitMs?: (input: TInput) => number;
-  /** The failure if the limit is over. A promise must settle soon and never reject. */
+  /** The failure if the limit is exceeded. A promise must settle soon and never reject. */
   readonly expired?: (input: TInput, limitMs: number) => RawFailure | Promise<RawFailure>;
   /** What is known about the server when it failed; added for fields that the failure lacks. */
   readonly details?: (input: TInput) => Partial<RawFailure>;

@@ -8,7 +8,7 @@ import type {
   Unsettled,
 } from '../../machines/connection/connection.events.js';
 import { checkExtras, type ExtraKind } from '../catalog/extra-check.js';
-import { listAll, promised, type WholeList } from '../catalog/list-all.js';
+import { listAll, refusalAsProblem, type WholeList } from '../catalog/list-all.js';
 import { effect, whyFailed } from './effect.js';
 import { withinLimit } from '../async/within-limit.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
@@ -58,7 +58,7 @@ async function readList(
   const request = { method, key: kind, limitMs: key.limitMs };
   const read = isDeclared ? await listAll(client, ports.clock, request, signal) : NOTHING;
   // Many servers with resources have no templates, and no method for them.
-  const whole = kind === 'resourceTemplates' ? read : promised(request, read);
+  const whole = kind === 'resourceTemplates' ? read : refusalAsProblem(request, read);
   signal.throwIfAborted();
   const { entries, problems } = checkExtras(kind, whole.items);
   reportProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);

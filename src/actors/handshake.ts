@@ -75,7 +75,7 @@ export function handshake(ports: EffectPorts) {
   });
 }
 
-/** Many programs say what they waited for only when they are ended. Never rejects. */
+/** Many programs report what they were waiting for only when they are terminated. Never rejects. */
 async function lastWords({ clock, servers }: EffectPorts, session: Session): Promise<void> {
   const { stdinEndMs, termMs } = servers.settings(session.key.name).policy.stop;
   await settlesWithin(clock, stdinEndMs + termMs, session.close());
@@ -163,7 +163,7 @@ const KNOWN_NOTIFICATIONS: ReadonlySet<string> = new Set([
   'notifications/elicitation/complete',
   'notifications/message',
 ]);
-/** Limit of characters of the parameters that are published. */
+/** Longest parameters that are published, in characters of JSON. */
 const MAX_SHOWN = 65_536;
 
 function publishNotification(

@@ -1,18 +1,18 @@
 /**
- * Decides when the lists of a session are read again without a person's asking.
+ * Decides when the lists of a session are read again without a request.
  *
  * L1. A list that its server says has changed is read again.
- * L2. If the server says so after every reading and only then, the readings cause the announcements: from the third in a
- *     row on, they are held for longer and longer. An announcement at another time ends that.
- * L3. A server that promised tools and listed none may still be starting: its tools are read again, ever more rarely.
+ * L2. If the server announces a change after each read and at no other time, the reads cause the announcements: from the
+ *     third in a row on, they are held for growing delays. An announcement at another time ends that.
+ * L3. A server that declares tools but lists none may still be starting: its tools are read again with growing delays.
  */
 import type { ServerList } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
 import type { Session } from '../sessions/sessions.js';
 
-/** An announcement this soon after a reading may be caused by it. */
+/** An announcement this soon after a read may be caused by it. */
 const ECHO_MS = 1_000;
-/** Echoes in a row that are taken for ordinary changes. */
+/** Echoes in a row that count as ordinary changes. */
 const MAX_ECHOES = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -22,16 +22,16 @@ const LAST_LOOK_MS = 512_000;
 export interface ListWatchPorts {
   readonly clock: Clock;
   readonly session: Session;
-  /** Has the list read again. */
+  /** Reads the list again. */
   readonly changed: (list: ServerList) => void;
   /** Reports something odd, once. */
   readonly report: (message: string) => void;
 }
 
 interface Echoes {
-  /** The reading that announcements are compared with. */
+  /** Number of the read that announcements are compared with. */
   reading: number;
-  /** Readings in a row that were followed by announcements at once, and by no others. */
+  /** Reads in a row that were followed by immediate announcements only. */
   streak: number;
   isOnlyEchoed: boolean;
   /** Ends the hold of an announcement. */
@@ -46,7 +46,7 @@ export class ListWatch {
   constructor(ports: ListWatchPorts) {
     this.#ports = ports;
     if (this.#hasNoTools()) {
-      ports.report('The server promised tools and listed none. It is asked again, ever more rarely.');
+      ports.report('The server declares tools but listed none. The list is read again with growing delays.');
       this.#lookIn(FIRST_PAUSE_MS);
     }
   }
@@ -90,7 +90,7 @@ export class ListWatch {
     const above = echoes.streak - MAX_ECHOES;
     if (above === 0) {
       report(
-        `The server says after every reading of its ${list} that they have changed. They are read ever more rarely.`,
+        `The server announces a change of its ${list} after every read. The list is read again with growing delays.`,
       );
     }
     const timer = clock.setTimeout(

@@ -81,7 +81,7 @@ function networkOf({ network }: EffectPorts, name: string, config: ServerConfig)
   return network !== undefined && 'url' in config ? () => network(name, config) : undefined;
 }
 
-/** The same credentials, which let a person sign in beside the session if one request was refused for its scope. */
+/** The same credentials. If one request is refused for lack of scope, a person can sign in while the session continues. */
 function offering(ports: EffectPorts, session: Session, auth: HttpAuth | undefined): HttpAuth | undefined {
   const { signIns } = ports;
   if (auth?.stepUp === undefined || signIns === undefined) return auth;

@@ -1,6 +1,6 @@
 /** Reads the whole list of tools and checks it. The list stays with its session until it is adopted. */
 import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
-import { listAll, promised, type WholeList } from '../catalog/list-all.js';
+import { listAll, refusalAsProblem, type WholeList } from '../catalog/list-all.js';
 import { checkTools } from '../catalog/tool-check.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { effect, whyFailed, type Nothing } from './effect.js';
@@ -13,7 +13,7 @@ import { requireClient } from './session-parts.js';
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
 const REFUSED_HINT =
-  'The handshake worked, and the first list of tools did not: the log of the server may say why, for instance that it lacks credentials.';
+  'The handshake succeeded, but the first list of tools failed: the log of the server may say why, for example that it lacks credentials.';
 
 export function readTools(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
@@ -50,7 +50,7 @@ async function wholeList(
   try {
     session.readings.begin(['tools']);
     const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs };
-    return promised(request, await listAll(client, ports.clock, request, signal));
+    return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);

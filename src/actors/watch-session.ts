@@ -1,6 +1,7 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, unreachable, quiet, idle,
- * stable, list changed (`list-watch.ts`). The only sender of session facts. The chart sends new limits when those of the entry change.
+ * stable, list changed (`list-watch.ts`). The only sender of session facts. The chart sends new limits when the entry's
+ * limits change.
  */
 import { fromCallback } from 'xstate';
 import type {

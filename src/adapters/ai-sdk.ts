@@ -42,12 +42,12 @@ export interface ToolsOptions extends AnswerOptions {
 }
 
 /**
- * The tools of a troupe or a view as a live `ToolSet`. The output of a call is a `ToolAnswer`, also if the call failed.
+ * The tools of a troupe or a view as a live `ToolSet`. The output of a call is a `ToolAnswer`, even if the call failed.
  * An aborted call rejects with the reason of the signal.
  *
  * @param source A troupe or a view.
- * @param options The host's own tools, approval, and limits of calls and answers. Default: none of its own, and no
- *   approval.
+ * @param options The host's own tools, approval, and limits of calls and answers. Default: no tools of its own,
+ *   and no approval.
  *
  * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
  *

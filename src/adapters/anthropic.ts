@@ -2,8 +2,8 @@
  * Tools for Anthropic's Messages API: definitions for a request, and `tool_result` blocks for the `tool_use` blocks of
  * a message.
  *
- * Get the definitions again for every request, so that a running agent sees tools come and go. The types match those of
- * the `@anthropic-ai/sdk` package, which is not needed.
+ * Get the definitions anew for each request, so that a running agent notices added and removed tools. The types match the
+ * types of the `@anthropic-ai/sdk` package, which need not be installed.
  */
 import { checkLimit } from '../results/limit-text.js';
 import type { MediaBlock } from '../results/split-content.js';

@@ -2,8 +2,10 @@
  * Tools for OpenAI's Chat Completions and Responses API and for compatible APIs: definitions for a request, and answers
  * to the tool calls of a response.
  *
- * Get the definitions again for every request, so that a running agent sees tools come and go. The types match those of
- * the `openai` package, which is not needed.
+ * Get the definitions anew for each request, so that a running agent notices added and removed tools. The types match the
+ * types of the `openai` package, which need not be installed.
+ *
+ * Longer than 300 lines because it documents the types of two APIs, Chat Completions and Responses.
  */
 import { checkLimit } from '../results/limit-text.js';
 import type { CatalogTool } from '../catalog/registry.js';

@@ -66,7 +66,7 @@ export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
 
 /**
  * Arguments of the choices become properties of the whole; words describe what the choices require beyond that. A
- * property beside the choices applies to every choice.
+ * property next to the choices applies to every choice.
  */
 function withoutChoices(schema: JsonObject): ObjectSchema {
   const { anyOf, oneOf, allOf, not, enum: values, ...rest } = schema;

@@ -31,7 +31,7 @@ import type { CallLimits, ToolSource } from './tool-source.js';
  * Asks a person whether a call may be sent.
  *
  * @param tool The tool that the model calls.
- * @param args The arguments that it wrote, before they are validated.
+ * @param args The arguments that the model wrote, before they are validated.
  * @param signal Aborts when the answer is no longer needed; undefined if the caller gave none.
  */
 export type Confirm = (
@@ -50,7 +50,7 @@ export interface AnswerOptions {
   readonly maxCharacters?: number;
   /**
    * Called before every call of a tool, unless its `requiresConfirmation` is false. Any result but true refuses the
-   * call, and the answer to the model says so. Its errors are rethrown. `'never'` sends every call without a question.
+   * call, and the answer to the model says so. Its errors are rethrown. `'never'` sends every call without asking.
    * Default: calls of tools whose `requiresConfirmation` is true are refused, all others are sent.
    */
   readonly confirm?: Confirm | 'never';
@@ -170,8 +170,8 @@ async function answerTo(
     if (unsendable({ args: call.args }) === undefined) throw error;
     return errorAnswer(ARGUMENTS_ADVICE);
   }
-  const said: CallToolResult = { content: [{ type: 'text', text: error.message }] };
-  const { text } = await source.renderResult(said, {
+  const message: CallToolResult = { content: [{ type: 'text', text: error.message }] };
+  const { text } = await source.renderResult(message, {
     server: error.server ?? tool?.server ?? '',
     tool: tool?.tool ?? call.name,
     ...(maxCharacters !== undefined && { maxCharacters }),
@@ -186,7 +186,7 @@ const ARGUMENTS_ADVICE =
 const FAILED_ADVICE =
   'The tool failed; what it said follows. Do not repeat the same call unchanged: correct the arguments or go another way.';
 const UNCONFIRMED_ADVICE =
-  "This tool needs the confirmation of a person, and this program asks nobody, so the call was not sent. Tell the user. Its developer can give the adapter the option 'confirm': a function that asks, or 'never'.";
+  "This tool requires confirmation by a person, but this program has no way to ask for it, so the call was not sent. Tell the user. The developer of the program can set the option 'confirm' of the adapter: a function that asks, or 'never'.";
 const REFUSED_ADVICE =
   'This call was not allowed, and nothing was sent. Do not try it again, nor the same thing in another way; go on without it or ask the user.';
 const REPLACED_ADVICE =

@@ -53,7 +53,7 @@ export interface CallLimits {
   /** Milliseconds for the whole call, waits included. Default: no limit. */
   readonly totalTimeoutMs?: number;
   /**
-   * The tool that the host was asked about: if the tool of that name is another one now, it is not called.
+   * The tool that the host was asked about. If another tool has that name now, nothing is called.
    *
    * @internal
    */

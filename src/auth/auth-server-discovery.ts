@@ -31,7 +31,7 @@ import type { NamedEndpoints } from './entry-oauth.js';
 export interface AuthorizationLocation {
   readonly state: OAuthDiscoveryState;
   readonly issuer: string;
-  /** The issuer is not known: somebody has named its addresses only. */
+  /** The issuer is not known, because the entry names only the endpoints. */
   readonly isAssumed: boolean;
   /** As the metadata spells it: some authorization servers compare it as text. */
   readonly resource: string | URL | undefined;
@@ -43,7 +43,7 @@ export interface DiscoveryRequest {
   readonly resourceMetadataUrl: string | undefined;
   /** The only authorization server with which the client may be used; undefined if there is no limit. */
   readonly clientIssuer: string | undefined;
-  /** Somebody has named the addresses of the authorization server; undefined if the server does. */
+  /** The endpoints that the entry names; undefined if they have to be discovered. */
   readonly endpoints: NamedEndpoints | undefined;
   readonly provider: OAuthClientProvider;
   readonly fetch: FetchLike;
@@ -73,7 +73,7 @@ export async function discover(request: DiscoveryRequest): Promise<Authorization
   };
 }
 
-/** The authorization server that the entry names. What the server says of itself may be missing or wrong. */
+/** The authorization server that the entry names. What the server says about it may be missing or wrong. */
 async function named(endpoints: NamedEndpoints, request: DiscoveryRequest): Promise<AuthorizationLocation> {
   const { serverUrl, clientIssuer, provider, fetch } = request;
   const server = new URL(serverUrl);
@@ -109,12 +109,12 @@ async function metadataAt(
   if (metadata.success) return metadata.data;
   throw new TransportError({
     code: 'auth-required',
-    message: `There is no metadata of an authorization server at ${shownUrl(url)} (HTTP ${response.status}).`,
+    message: `There is no authorization server metadata at ${shownUrl(url)} (HTTP ${response.status}).`,
     hint: "Correct the address in 'oauth' of the entry, or remove it to use what the server names.",
   });
 }
 
-/** The least that a sign-in needs (RFC 8414 section 2). */
+/** The minimum metadata that a sign-in needs (RFC 8414 section 2). */
 function assumed({
   authorizationUrl,
   tokenUrl,

@@ -1,4 +1,4 @@
-/** What an entry says about the sign-in, in place of the options of the host. Pure. */
+/** The sign-in settings of an entry, which replace the options of the host. Pure. */
 import type { EntryOAuth } from '../config/entry/server-config.js';
 import { isLoopback } from '../transports/loopback-host.js';
 import type { AuthOptions } from './auth-options.js';
@@ -7,15 +7,15 @@ import type { AuthOptions } from './auth-options.js';
 export interface AccountOptions extends AuthOptions {
   /** Scopes to request, whatever the server names. */
   readonly pinnedScope?: string;
-  /** Where the browser is redirected on this machine, if the client is registered for that. */
+  /** The address on this machine to which the browser is redirected, if the client is registered for one. */
   readonly loopback?: LoopbackPlace;
-  /** The addresses of the authorization server, in place of what the server names. */
+  /** The endpoints of the authorization server, in place of the ones that the server names. */
   readonly endpoints?: NamedEndpoints;
 }
 
 export interface LoopbackPlace {
   readonly host: string;
-  /** 0 = any. */
+  /** 0 = any free port. */
   readonly port: number;
   readonly path: string;
 }
@@ -26,9 +26,9 @@ export type NamedEndpoints =
 export function withEntry(options: AuthOptions, oauth: EntryOAuth | undefined): AccountOptions {
   if (oauth === undefined) return options;
   const { scope, redirectUrl } = oauth;
-  const { redirectUrl: ofHost, ...others } = options;
+  const { redirectUrl: hostRedirectUrl, ...others } = options;
   const loopback = loopbackOf(oauth);
-  const elsewhere = loopback === undefined ? (redirectUrl ?? ofHost) : undefined;
+  const elsewhere = loopback === undefined ? (redirectUrl ?? hostRedirectUrl) : undefined;
   const endpoints = endpointsOf(oauth);
   return {
     ...others,

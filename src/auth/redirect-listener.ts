@@ -65,7 +65,7 @@ export async function openLoopback({
     void served.then(() => serving.delete(served));
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // A browser that resolves `localhost` to another address tries this one as well.
+  // A browser that resolves `localhost` to several addresses tries this one too.
   await listen(server, host === '[::1]' ? '::1' : HOST, port, preferred);
   const { port: taken } = server.address() as AddressInfo;
   return {
@@ -89,7 +89,7 @@ async function listen(server: Server, host: string, port: number, preferred: num
   throw new TransportError({
     code: 'auth-required',
     message: `Cannot listen on port ${port} of ${host} (${code}), to which the browser is redirected.`,
-    hint: "Free the port, or choose another with 'redirectPort'.",
+    hint: "Free the port, or choose another with 'redirectPort', or with 'callbackPort' in the 'oauth' of the entry.",
   });
 }
 

@@ -115,7 +115,8 @@ export class SignIn {
         return provider.redirectToAuthorization(address);
       },
     });
-    const scope = pinnedScope === undefined ? scopeToAsk(scopes, place, provider) : { scope: pinnedScope };
+    const scope =
+      pinnedScope === undefined ? scopeToRequest(scopes, place, provider) : { scope: pinnedScope };
     const begin = (): Promise<unknown> => auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
     try {
       await begin();
@@ -153,7 +154,7 @@ export class SignIn {
     });
   }
 
-  /** Some authorization servers register `http://localhost` and no `http://127.0.0.1`. */
+  /** Some authorization servers accept `http://localhost` as a redirect address, but not `http://127.0.0.1`. */
   #mayBeLocalhost(error: unknown): boolean {
     const { redirected } = this.#ports;
     const registered = redirected?.redirectUrl;
@@ -242,7 +243,10 @@ export class SignIn {
 
 const LOCALHOST = 'localhost';
 
-/** An error of the SDK loses the code `invalid_redirect_uri` (RFC 7591 section 3.2.2), and has no text without a description. */
+/**
+ * The SDK drops the code `invalid_redirect_uri` (RFC 7591 section 3.2.2): if the server sends no description, the error has no
+ * text at all.
+ */
 function isUnexplained(error: unknown): boolean {
   return error instanceof Error && 'errorCode' in error && error.message === '';
 }
@@ -272,10 +276,10 @@ function protocolsOf(redirectUrl: string | URL | undefined): readonly string[] {
 }
 
 /**
- * The scopes to ask for; none leaves them to the authorization server. `offline_access` is added if that server knows it: some
- * issue a refresh token only for it, although the server of the tools does not list it (SEP-2207).
+ * The scopes to request; without any, the authorization server decides. `offline_access` is added if that server supports it:
+ * some issue a refresh token only for this scope, although the MCP server does not list it (SEP-2207).
  */
-function scopeToAsk(
+function scopeToRequest(
   wanted: readonly string[],
   { state }: AuthorizationLocation,
   provider: OAuthClientProvider,

@@ -3,8 +3,8 @@
  * has an account.
  *
  * I1. Servers with the same address and client share an account; with a provider of the host, each server has its own.
- * I2. An entry with an `Authorization` header, or with a program that gives headers, has no account: these are used as
- *     they are. What an entry says about its client takes precedence over the options.
+ * I2. An entry with an `Authorization` header, or with a `headersHelper` and no `oauth`, has no account: its headers are
+ *     used as they are. The client that an entry names takes precedence over the options.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { SignInPort } from '../actors/effect-ports.js';
@@ -118,23 +118,28 @@ export class SignIns implements SignInPort {
   }
 
   async #accountOf(name: string, config: ServerConfig): Promise<AuthSession | undefined> {
-    // A sign-in needs an address that a browser can reach, too.
+    // A sign-in needs an address that a browser can reach.
     if (!('url' in config) || isLocalSocket(config.url)) return undefined;
     const { auth } = this.#parts;
     const { oauth } = config;
-    const way = hashOf([config.proxy, config.ca, config.cert, config.key]);
+    const connectionHash = hashOf([config.proxy, config.ca, config.cert, config.key]);
     const server = { name, url: serverAddress(config.url) };
     if (oauth === false) return undefined;
     if (typeof auth === 'function') {
-      return this.#account(`${name}\n${server.url}\n${way}`, () => this.#hosted(server, auth, config));
+      return this.#account(`${name}\n${server.url}\n${connectionHash}`, () =>
+        this.#hosted(server, auth, config),
+      );
     }
     if (hasCredentials(config)) return undefined;
     const client = oauth?.clientId === undefined ? clientFor(server, auth) : clientOf(oauth, oauth.clientId);
-    const named = oauth === undefined ? '' : JSON.stringify(oauth);
-    return this.#account(`${server.url}\n${client?.clientId ?? ''}\n${named}\n${way}`, async () => {
-      const { ownAccount } = await import('./account/make-account.js');
-      return ownAccount(server, withEntry(auth, oauth), client, this.#surroundings(server, config));
-    });
+    const oauthKey = oauth === undefined ? '' : JSON.stringify(oauth);
+    return this.#account(
+      `${server.url}\n${client?.clientId ?? ''}\n${oauthKey}\n${connectionHash}`,
+      async () => {
+        const { ownAccount } = await import('./account/make-account.js');
+        return ownAccount(server, withEntry(auth, oauth), client, this.#surroundings(server, config));
+      },
+    );
   }
 
   /** If an account could not be made, the next attempt tries again. */
@@ -191,7 +196,7 @@ export function toSignIns(
   });
 }
 
-/** Whether the entry itself says what to send: an `Authorization`, or a program that gives headers and no client. */
+/** Whether the entry has credentials of its own: an `Authorization` header, or a `headersHelper` without `oauth`. */
 function hasCredentials({ headers = {}, headersHelper, oauth }: HttpServerConfig): boolean {
   const isSet = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
   return isSet || (headersHelper !== undefined && oauth === undefined);

@@ -1,9 +1,9 @@
 /**
  * Validates the arguments and the result of a call against the schemas of the tool.
  *
- * Arguments that do not fit are adapted if that helps (`coerce.ts`), else not sent. A result is kept as it is, since the server has acted by then. A value that
- * cannot be judged passes: the server judges for itself. Messages contain no value, only its path and what the schema
- * expects there.
+ * Arguments that do not fit are adapted if that helps (`coerce.ts`); otherwise they are not sent. A result is kept as it is,
+ * since the server has already acted. A value that cannot be judged passes: the server judges it. Messages contain no value,
+ * only its path and what the schema expects there.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -20,8 +20,8 @@ import { SchemaValidator } from '../schemas/schema-validator.js';
 const MAX_PATH = 200;
 
 const HOW: Readonly<Record<Change['how'], string>> = {
-  'left-out': 'was null and is left out',
-  parsed: 'was text and is parsed',
+  'left-out': 'was null and was left out',
+  parsed: 'was text and was parsed',
 };
 
 export interface CallCheckPorts {

@@ -39,8 +39,8 @@ function notADuration(option: string): TypeError {
 }
 
 /**
- * The arguments of a call as a model or a client gave them: `null` or an empty text stand for no arguments, and text for
- * the object that it holds. Undefined if they are no object.
+ * The arguments of a call as a model or a client gave them: `null` or an empty text means no arguments, and other text
+ * is parsed as JSON. Undefined if the result is not an object.
  */
 export function argumentsIn(given: unknown): JsonObject | undefined {
   const read = typeof given === 'string' ? parseJson(given.trim() === '' ? '{}' : given) : (given ?? {});

@@ -103,7 +103,7 @@ class ToolCall implements Exchange<CallToolResult> {
   readonly #call: Call;
   /** What the server listed when the attempt was prepared. */
   #tools: readonly Tool[] = [];
-  /** The arguments as they are sent to that tool. */
+  /** The arguments as they will be sent, after validation. */
   #args: object;
   /** Of the latest attempt, as are the next two. */
   #number: number | undefined;

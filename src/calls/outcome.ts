@@ -43,7 +43,7 @@ export interface Attempt {
   readonly requestId: number | undefined;
 }
 
-/** The outcome of one attempt, from what it failed with. */
+/** The outcome of one attempt, judged by the error it failed with. */
 function judge(error: unknown, server: string, { subject, at, requestId }: Attempt): Judgement {
   const about = { server, requestId };
   if (error instanceof TimedOut) {
@@ -54,8 +54,8 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
   }
   if (error instanceof RpcError) {
     const { rpcCode, message, data } = error;
-    const said = `${message}${whereToGo(error)}`;
-    const thrown = new JsonRpcError(rpcCode, said, { ...about, cause: error, data });
+    const completed = `${message}${visitAdvice(error)}`;
+    const thrown = new JsonRpcError(rpcCode, completed, { ...about, cause: error, data });
     return { outcome: 'server-error', error: thrown };
   }
   if (error instanceof Aborted) return { outcome: 'aborted', error: abortedError(server, subject) };
@@ -84,7 +84,7 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
 const ELICITATION_NEEDED = -32042;
 
 /** A sentence with the addresses that a person has to visit; empty if there are none. */
-function whereToGo({ rpcCode, message, data }: RpcError): string {
+function visitAdvice({ rpcCode, message, data }: RpcError): string {
   const { elicitations } = rpcCode === ELICITATION_NEEDED && isJsonObject(data) ? data : {};
   const given = Array.isArray(elicitations) ? elicitations.filter(isJsonObject) : [];
   const addresses = given

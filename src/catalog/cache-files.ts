@@ -1,7 +1,7 @@
 /**
  * Tool lists as files that only the user can read: one per entry, named after its key.
  *
- * F1. A file is written beside its place, with mode 0600 from its first byte, and then renamed into place: a reader
+ * F1. A file is written next to its final path, with mode 0600 from its first byte, and then renamed into place: a reader
  *     sees the old list or the new one, even if several processes write.
  * F2. A file that cannot be parsed, belongs to another user or has a newer format is reported, never used, and replaced
  *     by the next list.

@@ -63,7 +63,7 @@ export class CatalogCache {
   /** The known content of the store, by key. */
   readonly #stored = new Map<string, { readonly tools: Tools; readonly savedAt: number }>();
   /** Servers whose lists were found before their connections were announced; undefined after that. */
-  #untold: string[] | undefined = [];
+  #unannounced: string[] | undefined = [];
   #isWriteFailing = false;
 
   constructor(parts: CatalogCacheParts) {
@@ -78,8 +78,8 @@ export class CatalogCache {
 
   /** Call this when the connections have been announced. */
   announce(): void {
-    const names = this.#untold ?? [];
-    this.#untold = undefined;
+    const names = this.#unannounced ?? [];
+    this.#unannounced = undefined;
     for (const name of names) this.#emit(name);
   }
 
@@ -129,8 +129,8 @@ export class CatalogCache {
     const { tools } = catalogs.replace(name, found.tools).catalog;
     this.#stored.set(key, { tools, savedAt: found.savedAt });
     this.#asked.delete(key);
-    if (this.#untold === undefined) this.#emit(name);
-    else this.#untold.push(name);
+    if (this.#unannounced === undefined) this.#emit(name);
+    else this.#unannounced.push(name);
   }
 
   async #read(

@@ -65,12 +65,12 @@ export class Catalogs {
     return this.#byConnection.get(connection);
   }
 
-  /** The entries of its last list that cannot be used; the same list until the next one. */
+  /** The entries of its last list that cannot be used. Returns the same array until the next list. */
   leftOut(connection: string): readonly LeftOut[] {
     return this.#leftOut.get(connection) ?? NOTHING;
   }
 
-  /** Replaces those entries. They hold no secrets. */
+  /** Replaces the entries that cannot be used. They contain no secrets. */
   leaveOut(connection: string, entries: readonly LeftOut[]): void {
     if (entries.length === 0) this.#leftOut.delete(connection);
     else this.#leftOut.set(connection, entries);

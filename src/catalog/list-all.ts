@@ -11,10 +11,10 @@ export const MAX_FRUITLESS = 10;
 
 /** Limit of characters of all pages together: as much as one message may hold. */
 const MAX_SIZE = 64 * 1024 * 1024;
-/** The share of the time after which no further page is awaited, so that what was read can still be used. */
+/** The share of the time limit after which no further page is awaited, so that the pages read so far can still be used. */
 const SHARE_OF_LIMIT = 0.9;
 
-/** One list of a server, and the limits of its reading. */
+/** Which list of a server to read, and within which limit. */
 export interface ListRequest {
   readonly method: string;
   /** The field of the answer that holds the entries. */
@@ -32,9 +32,9 @@ export interface WholeList {
 }
 
 /**
- * Reads every page of a list. Reading stops, with what was read so far, at a repeated cursor, after several pages without
- * a new entry, at a page that would make the list too large, and if a further page does not come in time. An entry that a
- * later page repeats is kept once.
+ * Reads every page of a list. Reading stops and keeps the entries so far if a cursor is repeated, after several pages without
+ * a new entry, if a page would make the list too large, or if a further page does not come in time. An entry that a later
+ * page repeats is kept once.
  */
 export async function listAll(
   client: ProtocolClient,
@@ -93,8 +93,8 @@ export async function listAll(
   return stop(`has more than ${MAX_PAGES} pages; the rest was left out.`);
 }
 
-/** A list that the server has declared: if it refuses to give it, that is a problem. */
-export function promised({ method }: ListRequest, list: WholeList): WholeList {
+/** For a list that the server has declared: a server that does not know its method is a problem. */
+export function refusalAsProblem({ method }: ListRequest, list: WholeList): WholeList {
   if (list.isRefused !== true) return list;
   return {
     ...list,
@@ -102,7 +102,7 @@ export function promised({ method }: ListRequest, list: WholeList): WholeList {
   };
 }
 
-/** At least a millisecond: a limit of 0 would be none. */
+/** At least one millisecond, because a limit of 0 means no limit. */
 function timeLeft(limitMs: number, passedMs: number): number {
   return Math.max(1, limitMs * SHARE_OF_LIMIT - passedMs);
 }

@@ -61,7 +61,7 @@ export function lonelyNames(tools: readonly ToolIdentity[], template: NamingTemp
 /** A name that was cut ends in a hash of nine characters; the part before it follows the template. */
 const SURE_LENGTH = MAX_LENGTH - 1 - HASH_STEP;
 
-/** Whether a tool of that server may have that name, as far as is certain before its tools are known. */
+/** Whether that name may belong to a tool of that server, whose tools are not known yet. */
 export function mayBeOf(server: string, name: string, template: NamingTemplate): boolean {
   const start = template.slice(0, template.indexOf('{tool}')).replace('{server}', () => server);
   return name.startsWith(start.replace(/[^a-zA-Z0-9_-]/gu, '_').slice(0, SURE_LENGTH));

@@ -100,12 +100,12 @@ export class ToolRegistry {
     return this.#shown.get(server)?.tools.length ?? 0;
   }
 
-  /** Whether a list of that server is known, from now or from an earlier run. */
+  /** Whether a list of that server is known, from this run or an earlier one. */
   hasListOf(server: string): boolean {
     return this.catalogs.get(server) !== undefined;
   }
 
-  /** The tools that a server lists and that cannot be offered; the same list until it changes. */
+  /** The tools that a server lists but that cannot be offered. Returns the same array until it changes. */
   leftOut(server: string): readonly LeftOutTool[] {
     const entries = this.catalogs.leftOut(server);
     const known = this.#leftOut.get(entries);

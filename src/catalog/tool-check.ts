@@ -30,7 +30,7 @@ export interface ToolCheck {
 export interface LeftOut {
   /** The server's own name for it; null if it has none. */
   readonly tool: string | null;
-  /** Why, to continue a sentence: "its inputSchema is not an object". */
+  /** Why, as the end of a sentence: "its inputSchema is not an object". */
   readonly why: string;
 }
 

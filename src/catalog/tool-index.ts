@@ -1,4 +1,4 @@
-/** Finds tools by words of their name, title, description and parameters. The same words find the same tools, in the same order. */
+/** Finds tools by words of their name, title, description and parameters. The same query always gives the same order. */
 import MiniSearch from 'minisearch';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../json/json-object.js';
@@ -11,11 +11,11 @@ interface Document {
   readonly parameters: string;
 }
 
-/** How much a word counts, by where it stands. */
+/** The weight of a word in each field. */
 const WEIGHTS = { name: 4, title: 3, description: 1.5, parameters: 1 };
-/** Shorter words are matched as they are. */
+/** Words with fewer letters must match exactly. */
 const MIN_LETTERS = 4;
-/** From this length on, two letters may be mistyped instead of one: two swapped letters count as two. */
+/** From this length on, two letters may be wrong instead of one: two swapped letters count as two wrong ones. */
 const LONG_LETTERS = 7;
 
 export class ToolIndex {
@@ -36,7 +36,7 @@ export class ToolIndex {
     this.#index.addAll(tools.map(toDocument));
   }
 
-  /** The tools that fit best, best first. */
+  /** The best matches, best first. */
   search(query: string, limit: number): readonly Tool[] {
     const found = this.#index
       .search(query)
@@ -54,7 +54,7 @@ function toDocument({ name, title = '', description = '', inputSchema }: Tool, i
   return { id, name, title, description, parameters: parameters.join(' ') };
 }
 
-/** Splits at everything that is no letter or digit, and `readFile` into `read` and `file`. */
+/** Splits at everything that is not a letter or digit, and `readFile` into `read` and `file`. */
 function words(text: string): string[] {
   const apart = text.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
   return apart.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');

@@ -35,9 +35,9 @@ export interface Configuration {
 export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'discover'>>;
 
 export interface ReadingOptions {
-  /** An empty configuration is no error. Default false. */
+  /** Whether an empty configuration is accepted. Default false. */
   readonly mayBeEmpty?: boolean;
-  /** The files of `--config` are not trusted because they are named. Default false. */
+  /** Whether the files of `--config` are trusted only by their location, as if code named them. Default false. */
   readonly byPlace?: boolean;
 }
 
@@ -92,7 +92,7 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
 
 /**
  * The given files and added servers in the form of the API. Without files, discovery is on. A file on the command line is
- * trusted: the user names it, as a program that they start.
+ * trusted, because the user names it, like a program that they start.
  */
 export function sourcesOf({ config, add, discover }: Pick<Flags, 'config' | 'add' | 'discover'>): Sources {
   return {

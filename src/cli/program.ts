@@ -104,7 +104,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
       'read servers from this file instead of the files that are found (repeatable)',
       collectFile,
     )
-    .option('--add <name=command-or-url>', 'add a server to those of the files (repeatable)', collectServer)
+    .option('--add <name=command-or-url>', 'add a server to those from the files (repeatable)', collectServer)
     .option('--discover', 'look for further servers; default: on, but off with --config')
     .option('--no-discover', 'use only the servers of --config and --add')
     .option('--json', 'print only JSON on stdout')
@@ -161,7 +161,11 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option('--token <token>', 'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN')
     .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
     .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
-    .option('--allow-origin <origin>', 'accept requests of pages of this origin (repeatable)', collectOrigin)
+    .option(
+      '--allow-origin <origin>',
+      'accept requests from pages of this origin (repeatable)',
+      collectOrigin,
+    )
     .option('--allow-host <name>', 'accept this value of the Host header (repeatable)', collectHost)
     .option('--bare', 'serve a single server and keep its original names')
     .option('--fail-closed', 'refuse clients while a server has failed')

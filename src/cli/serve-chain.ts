@@ -40,7 +40,7 @@ export function joinServeChain(
 function linkOf(flags: Pick<Flags, 'config' | 'add' | 'discover'>, cwd: string): string {
   const { servers, discover } = sourcesOf(flags);
   const files = flags.config.map((file) => resolve(cwd, file));
-  // What is added starts itself again, whatever else is found.
+  // An added server starts the gateway again, whatever else is found.
   const found = discover && flags.add.length === 0 ? { cwd, home: homeFolder() ?? '' } : {};
   const sources = canonicalJson({ files, servers, ...found });
   return createHash('sha256').update(sources).digest('hex').slice(0, 16);

@@ -198,8 +198,8 @@ export class Gateway {
    * Serves one client over a transport that has not been started.
    *
    * @param transport A transport for the server side, not started yet. The session starts and closes it.
-   * @param options The servers for this client, and whether an idle session ends. Default: all servers, and it does
-   *   not.
+   * @param options The servers for this client, and whether an idle session ends. Default: all servers, and an idle
+   *   session does not end.
    *
    * @throws {@link NotReadyError} after `close`, or if a `singleClient` was connected before.
    * @throws What the transport throws if it cannot be started.
@@ -323,8 +323,8 @@ export class Gateway {
 
   #follow({ events$ }: Troupe, session?: string): void {
     events$.subscribe((event) => {
-      const told = session === undefined ? event : freezeInDevelopment({ ...event, session });
-      for (const observer of [...this.#observers]) observer.next(told);
+      const published = session === undefined ? event : freezeInDevelopment({ ...event, session });
+      for (const observer of [...this.#observers]) observer.next(published);
     });
   }
 

@@ -1,6 +1,6 @@
 /**
- * The lifecycle events. Every event is plain JSON, carries no secret and no call argument, and
- * gets `at` and a strictly growing `seq` from the one publisher.
+ * The lifecycle events. Every event is plain JSON, carries no secret and no call argument, and gets `at` and a strictly
+ * growing `seq` from the one publisher. Longer than 300 lines because it documents every field of every event.
  */
 import type { Failure } from '../../machines/policy/failure.js';
 import type { StopReason } from '../../machines/connection/connection.events.js';
@@ -254,7 +254,7 @@ export type LifecycleEventBody =
       readonly type: 'server.notification';
       /** Its method, cut if it is long. */
       readonly method: string;
-      /** Its parameters, without secrets. Absent if they have more than 64 Ki characters or nest too deeply. */
+      /** Its parameters, without secrets. Absent if they have more than 64 Ki characters or are nested too deeply. */
       readonly params?: Readonly<Record<string, unknown>>;
     } & ConnectionScoped)
   /** A line the server wrote to stderr, or a log message of the protocol. */

@@ -143,17 +143,17 @@ export class Publisher {
    */
   live<T>(read: () => T): Observable<T> {
     const subscribers = new Set<Subscriber<T>>();
-    const tell = (): void => {
+    const emit = (): void => {
       const value = read();
       for (const subscriber of [...subscribers]) subscriber.next(value);
     };
     return this.observable<T>((subscriber) => {
       subscriber.next(read());
       subscribers.add(subscriber);
-      this.#readers.add(tell);
+      this.#readers.add(emit);
       subscriber.add(() => {
         subscribers.delete(subscriber);
-        if (subscribers.size === 0) this.#readers.delete(tell);
+        if (subscribers.size === 0) this.#readers.delete(emit);
       });
     }).pipe(distinctUntilChanged());
   }

@@ -1,5 +1,5 @@
 /**
- * What a status shows of a connection's sessions beside its state: a pure summary of the events that its chart has
+ * What a status shows of a connection's sessions in addition to its state: a pure summary of the events that its chart has
  * emitted. The runtime and a replay compute it by the same function. Runs in a browser.
  */
 import type {

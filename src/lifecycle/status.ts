@@ -18,13 +18,13 @@ import type { PhaseTimings, StatusDetails } from './status-details.js';
 /** Why a server is stopped: its entry says so, somebody stopped it or removed it, or the troupe was closed. */
 export type StoppedReason = StopReason | 'disabled';
 
-/** A tool that a server lists and that is not offered, because its entry cannot be used. */
+/** A tool that a server lists but that is not offered, because its entry cannot be used. */
 export interface LeftOutTool {
   /** The name that it would have for the model; null if it has no name. */
   readonly name: string | null;
   /** The server's own name for it; null if it has none. */
   readonly tool: string | null;
-  /** Why, to continue a sentence. */
+  /** Why, as the end of a sentence: "its inputSchema is not an object". */
   readonly why: string;
 }
 
@@ -46,7 +46,7 @@ export interface ServerStatus {
   readonly transport: 'stdio' | 'http' | 'sse' | 'in-process';
   /** Tools that are shown, after the entry's filters. */
   readonly toolCount: number;
-  /** Tools that the server lists and that cannot be offered: their entries are broken, or repeat a name. */
+  /** Tools that the server lists but that cannot be offered: their entries are invalid or repeat a name. */
   readonly toolsLeftOut: readonly LeftOutTool[];
   /** Resources that the server has listed; 0 before they are read. */
   readonly resourceCount: number;

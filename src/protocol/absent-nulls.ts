@@ -1,11 +1,11 @@
 /**
- * `null` in an optional field of a message counts as absent: many languages write a field without a value like that. Only
- * the fields that MCP 2025-11-25 defines are looked at. Data of a server (`structuredContent`, `_meta`, schemas) and
+ * `null` in an optional field of a message counts as absent: many languages write fields without a value as `null`. Only
+ * fields that MCP 2025-11-25 defines are changed. Data of a server (`structuredContent`, `_meta`, schemas) and
  * required fields keep their `null`.
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 
-/** Fields of an object. For a list, it applies to every item. */
+/** The fields of an object. For a list, the shape applies to every item. */
 export interface Shape {
   /** Names of optional fields. */
   readonly optional?: readonly string[];
@@ -170,7 +170,7 @@ export function resultWithoutNulls(method: string, result: Record<string, unknow
   return withoutNulls(result, (Object.hasOwn(RESULTS, method) && RESULTS[method]) || ANY);
 }
 
-/** The parameters of a request or a notification; none if they are `null`. */
+/** The parameters of a request or a notification; `{}` if they are `null` or absent. */
 export function paramsWithoutNulls(method: unknown, params: unknown): unknown {
   if (params === null || params === undefined) return {};
   if (!isJsonObject(params)) return params;

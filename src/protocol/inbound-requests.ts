@@ -49,7 +49,7 @@ export class InboundRequests {
     why: Omit<Asked, 'signal'>,
     onrequest: ProtocolClient['onrequest'],
   ): Promise<JSONRPCMessage | undefined> {
-    // Some servers also log what they send, to the same place. An id is unique within a session.
+    // Some servers also log their messages to stdout, so a request can arrive twice. An id is unique within a session.
     if (this.#cancelling.has(id)) return undefined;
     const cancelling = new AbortController();
     const { signal } = cancelling;

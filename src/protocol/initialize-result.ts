@@ -34,7 +34,7 @@ export function parseInitializeResult(value: JsonObject): ServerIdentity {
   };
 }
 
-/** The failure if an error that answers `initialize` is about the protocol version; undefined if it is not. */
+/** The failure if an error answer to `initialize` is about the protocol version; otherwise undefined. */
 export function versionRefusal({ message, data }: RpcError): ProtocolFailure | undefined {
   const supported = isJsonObject(data) ? [data['supported'], data['supportedVersions']].flat() : [];
   const versions = supported.filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}/.test(each));

@@ -108,8 +108,8 @@ class SessionClient implements ProtocolClient {
       this.#nextId += 1;
       const sent = new SentRequest(id, method, { options, resolve, reject }, this.#owner);
       this.#sent.set(id, sent);
-      const told = onProgress === undefined ? params : withProgressToken(params, id);
-      this.#send(transport, { method, params: told, jsonrpc: '2.0', id }).catch((error: unknown) => {
+      const sentParams = onProgress === undefined ? params : withProgressToken(params, id);
+      this.#send(transport, { method, params: sentParams, jsonrpc: '2.0', id }).catch((error: unknown) => {
         const lost = toLost(error, true);
         sent.written = lost.written;
         sent.fail(lost);
@@ -225,9 +225,9 @@ class SessionClient implements ProtocolClient {
 
   /** The token is the id of the request. */
   #receiveProgress(params: JsonObject): void {
-    const told = toProgress(params);
-    if (told === undefined) return this.onoddity?.('The server sent progress that is not valid.');
-    this.#sent.get(Number(told.token))?.onProgress?.(told.progress);
+    const update = toProgress(params);
+    if (update === undefined) return this.onoddity?.('The server sent progress that is not valid.');
+    this.#sent.get(Number(update.token))?.onProgress?.(update.progress);
   }
 
   #receiveCancelled(params: JsonObject): void {

@@ -20,7 +20,7 @@ export function unknownTool(
   return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
 }
 
-/** The error if a server lists a tool of that name (or that `server/tool`) whose entry cannot be used. */
+/** The error if a server lists a tool with that name (or `server/tool`), but its entry cannot be used. */
 export function whyLeftOut(name: string, statuses: readonly ServerStatus[]): UnknownToolError | undefined {
   for (const { server, toolsLeftOut } of statuses) {
     const found = toolsLeftOut.find((each) => each.name === name || `${server}/${each.tool}` === name);

@@ -18,7 +18,7 @@ import { writeFileAtomic } from '../storage/write-file-atomic.js';
 /** Keeps a whole text elsewhere. */
 export interface SpillPort {
   /**
-   * Resolves with the name by which a model or a person finds the text. A rejection loses the text and nothing else.
+   * Resolves with the name under which a model or a person finds the text. A rejection loses the text and nothing else.
    *
    * @param text The whole text, without a boundary.
    */
@@ -98,7 +98,7 @@ export class SpillFolder implements SpillPort {
     try {
       rmSync(this.#folder, { recursive: true, force: true });
     } catch {
-      // The process ends, and nobody is left to be told.
+      // The process ends, so there is nobody to report to.
     }
   }
 }

@@ -83,12 +83,12 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
     // Without a watch, an acceptance is found at the next start.
     watch: (onChange) => {
       let isOver = false;
-      const tell = async (folder: string, name: string, hash: string): Promise<void> => {
+      const report = async (folder: string, name: string, hash: string): Promise<void> => {
         if (!(await isOwn(folder, name)) && !isOver) onChange(hash);
       };
       const stop = watchFolder(place(), (file, folder) => {
         const [name, hash] = OURS.exec(file ?? '') ?? [];
-        if (name !== undefined && hash !== undefined) void tell(folder, name, hash);
+        if (name !== undefined && hash !== undefined) void report(folder, name, hash);
       });
       return () => {
         isOver = true;

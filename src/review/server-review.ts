@@ -1,5 +1,6 @@
 /**
- * The review of one server: runs its chart, keeps the definitions of the fingerprints, and asks the store.
+ * The review of one server: runs its chart, keeps the definitions of the fingerprints, and asks the store. Longer than
+ * 300 lines because the chart, its effects and the definitions share one state.
  *
  * V1. A tool is held until it was judged. If the chart has died of an internal error, every tool is held.
  * V2. A question to the store always ends: it fails if it takes too long.
@@ -35,7 +36,7 @@ export interface ServerReviewPorts extends OwnReviewStore {
   /** Masks the secrets of the entry, which a server may repeat in a definition. */
   readonly mask: () => Mask;
   /** Called with the events that the chart emitted, once for each step, when the chart is at rest. */
-  readonly moved: (told: readonly ReviewEmitted[]) => void;
+  readonly moved: (emitted: readonly ReviewEmitted[]) => void;
 }
 
 type ReviewSystem = AnyActorRef['system'];
@@ -176,20 +177,20 @@ export class ServerReview {
     const snapshot = from === undefined ? {} : { snapshot: ServerReview.#machine.resolveState(from) };
     const actor = createActor(ServerReview.#machine, { input, ...snapshot });
     ServerReview.#bySystem.set(actor.system, this);
-    const told: ReviewEmitted[] = [];
-    actor.on('*', (event) => told.push(event));
-    const tell = (): void => {
+    const emitted: ReviewEmitted[] = [];
+    actor.on('*', (event) => emitted.push(event));
+    const report = (): void => {
       this.#standing = actor.getSnapshot();
-      this.#ports.moved(told.splice(0));
+      this.#ports.moved(emitted.splice(0));
       for (const look of this.#waiting) look();
     };
     const moved = (): void => {
-      tell();
+      report();
       if (this.#isAtRest) this.#rest();
     };
     const die = (error: unknown): void => {
-      told.push({ type: 'troubled', message: messageOf(error) });
-      tell();
+      emitted.push({ type: 'troubled', message: messageOf(error) });
+      report();
     };
     actor.start();
     actor.subscribe({ next: moved, error: die });

@@ -7,6 +7,8 @@
  * Some parts need each other. They get each other through functions, which are called only after this module has returned:
  * the publisher masks with the secrets of the servers, the servers run with effects that ask for the servers, and a sign-in
  * runs on the actor system of the supervisor.
+ *
+ * Longer than 300 lines because it creates every part of a troupe in order of dependency, in one function.
  */
 import { notifySessions, ServerRequests, toResponders } from '../server-requests/server-requests.js';
 import type { EffectPorts } from '../actors/effect-ports.js';

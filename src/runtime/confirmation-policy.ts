@@ -1,4 +1,7 @@
-/** Whether a person must confirm the calls of a tool: the answer of the host's policy. Anything but a clear no means yes; null without a policy. */
+/**
+ * Whether a person must confirm the calls of a tool: the answer of the host's policy. Anything but `false` means yes; null
+ * without a policy.
+ */
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { TroupeOptions } from '../options.js';
 import type { ToolInfo } from '../catalog/registry.js';
@@ -16,11 +19,11 @@ export function toConfirmationPolicy(
   { publish, mask }: ConfirmationPolicyPorts,
 ): (tool: ToolInfo) => boolean | null {
   if (ask === undefined) return () => null;
-  const told = new Set<string>();
-  const tell = ({ server, tool }: ToolInfo, what: string): void => {
+  const reported = new Set<string>();
+  const report = ({ server, tool }: ToolInfo, what: string): void => {
     const key = rawKey({ server, tool });
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     const name = mask(server)(tool);
     publish({
       type: 'diagnostic',
@@ -36,11 +39,11 @@ export function toConfirmationPolicy(
       if (typeof answer === 'boolean') return answer;
       // The answer may be a promise that rejects, and nothing else handles that.
       Promise.resolve(answer).catch(() => {});
-      tell(tool, 'gave neither true nor false');
+      report(tool, 'returned neither true nor false');
       return true;
     } catch (error) {
       const why = error instanceof Error ? mask(tool.server)(error.message) : 'no error';
-      tell(tool, `threw (${why})`);
+      report(tool, `threw (${why})`);
       return true;
     }
   };

@@ -336,7 +336,7 @@ export class Troupe {
   }
 
   /**
-   * The servers on their way whose tools are not known yet and may have that name.
+   * Names of the servers that are still connecting, whose tools are not known yet and may include that name.
    *
    * @internal
    */
@@ -491,7 +491,7 @@ export class Troupe {
    * @param level The least severe level to send, for instance `warning`.
    * @param options The server, the limits and the signal. Default: all servers that support levels.
    *
-   * @throws `TypeError` if the level is none of RFC 5424.
+   * @throws `TypeError` if the level is not one of RFC 5424.
    * @throws What `readResource` throws, if `server` is given.
    *
    * @example
@@ -713,7 +713,7 @@ export class Troupe {
     publisher.complete();
   }
 
-  /** Calls a tool that a server on its way may list, once it does. */
+  /** Waits until a server that is still connecting lists the tool, then calls it. */
   async #callOnceListed(name: string, args: object, options: CallOptions): Promise<CallToolResult> {
     const problem = callProblem(args, options);
     if (problem !== undefined) throw problem;
@@ -722,7 +722,7 @@ export class Troupe {
     const [server = ''] = awaited;
     const awaitedServer = servers.get(server);
     if (awaitedServer === undefined) throw this.#unknown(name);
-    const begun = clock.now();
+    const startedAt = clock.now();
     const idleMs = options.timeoutMs ?? awaitedServer.entry.settings.callTimeoutMs;
     const limits = { idleMs, totalMs: options.totalTimeoutMs ?? 0 };
     const deadline = new Deadline(clock, limits, options.signal);
@@ -745,7 +745,7 @@ export class Troupe {
     if (registry.tool(name) === undefined) throw this.#unknown(name);
     const { totalTimeoutMs } = options;
     const isLimited = totalTimeoutMs !== undefined && totalTimeoutMs > 0;
-    const left = isLimited ? { totalTimeoutMs: Math.max(1, totalTimeoutMs - (clock.now() - begun)) } : {};
+    const left = isLimited ? { totalTimeoutMs: Math.max(1, totalTimeoutMs - (clock.now() - startedAt)) } : {};
     return this.callTool(name, args, { ...options, ...left });
   }
 

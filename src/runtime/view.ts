@@ -1,6 +1,6 @@
 /**
  * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop, close or change
- * anything.
+ * anything. Longer than 300 lines because it documents every public method of a view, with an example each.
  */
 import type { Observable } from 'rxjs';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
@@ -317,7 +317,7 @@ export class View {
     return new UnknownToolError(name, `No tool called '${name}' is offered here.`);
   }
 
-  /** A server of the view that is on its way may list it. */
+  /** Whether a server of the view that is still connecting may list the tool. */
   #mayCome(name: string): boolean {
     if (this.#whole.tool(name) !== undefined) return false;
     const servers = this.#whole.serversToCome(name);

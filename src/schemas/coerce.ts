@@ -3,9 +3,9 @@
  * objects, lists, numbers and booleans as text.
  *
  * C1. Only a value that certainly does not fit is changed. A `null` is left out if its field is optional; text becomes the
- *     value that it holds as JSON if the schema takes that value and no text.
+ *     value that it holds as JSON if the schema accepts that value and does not accept text.
  * C2. Follows `properties`, `patternProperties`, `additionalProperties`, `items`, `prefixItems`, `allOf` and local
- *     references. Of the forms of an `anyOf` or `oneOf`, it takes the one that needs the fewest changes to fit.
+ *     references. Of the alternatives of an `anyOf` or `oneOf`, it uses the one with the fewest changes.
  * C3. Never throws and never takes long: beyond its limits, the value stays as it is. The validator judges the result.
  */
 import { canonicalJson } from '../json/canonical-json.js';
@@ -26,7 +26,7 @@ export interface Coerced {
   readonly changes: readonly Change[];
 }
 
-/** Visits of a value with a schema, for one call. */
+/** Maximum number of checks of a value against a schema, for one call. */
 const MAX_STEPS = 100_000;
 const LONGEST_TEXT = 1_048_576;
 
@@ -62,7 +62,7 @@ class Coercion {
     return { value, changes };
   }
 
-  /** Text as the value that it holds, if the schema takes that value and no text. */
+  /** Text as the value that it holds, if the schema accepts that value and does not accept text. */
   #read(
     value: unknown,
     schema: JsonObject,
@@ -163,14 +163,14 @@ function hasOwn(object: unknown, name: string): object is JsonObject {
   return isJsonObject(object) && Object.hasOwn(object, name);
 }
 
-/** As for the validator, a required field with a default may be missing. */
+/** A required field with a default may be missing, as in the validator. */
 function isOptional({ required, properties }: JsonObject, name: string): boolean {
   if (!Array.isArray(required) || !required.includes(name)) return true;
   const property = hasOwn(properties, name) ? properties[name] : undefined;
   return isJsonObject(property) && property['default'] !== undefined;
 }
 
-/** The schema of a field; undefined if it has none. Patterns of a server are not run: with some, every field may fit. */
+/** The schema of a field; undefined if it has none. Patterns of a server are not run: if it has some, any field may match. */
 function fieldSchema(
   { properties, patternProperties, additionalProperties }: JsonObject,
   name: string,

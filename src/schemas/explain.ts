@@ -81,7 +81,7 @@ export function explain(
 ): readonly SchemaProblem[] {
   const types = new Map<string, Set<string>>();
   const problems = new Map<string, SchemaProblem>();
-  const tell = (path: string, message: string): void => {
+  const report = (path: string, message: string): void => {
     if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${message}`, { path, message });
   };
   const meant = onlyMeant(found, (location) => wantedAt(location, schema));
@@ -96,18 +96,18 @@ export function explain(
     } else if (keyword === 'required') {
       const properties = wantedAt(keywordLocation.replace(/required$/, 'properties'), schema);
       for (const name of missing(wanted, properties, valueAt(path, value))) {
-        tell(`${path}/${pointerToken(name)}`, 'is missing');
+        report(`${path}/${pointerToken(name)}`, 'is missing');
       }
     } else {
       const exclusive = EXCLUSIVE.get(keyword);
       const isExclusive = wantedAt(keywordLocation.replace(/[^/]+$/, exclusive ?? keyword), schema) === true;
       const word = isExclusive && exclusive !== undefined ? exclusive : keyword;
-      tell(path, WORDINGS[word]?.(wanted) ?? `must fit '${keyword}'`);
+      report(path, WORDINGS[word]?.(wanted) ?? `must fit '${keyword}'`);
     }
   }
   for (const [path, names] of types) {
     for (const form of ['anyOf', 'oneOf']) problems.delete(`${path} ${WORDINGS[form]?.(undefined)}`);
-    tell(path, `must be of type ${[...names].join(' or ')}`);
+    report(path, `must be of type ${[...names].join(' or ')}`);
   }
   return [...problems.values()];
 }

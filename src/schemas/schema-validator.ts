@@ -17,7 +17,7 @@ import { plainSchema, type Fits } from './plain-schema.js';
 export type Verdict =
   | { readonly kind: 'fits' }
   | { readonly kind: 'misfit'; readonly problems: readonly SchemaProblem[] }
-  /** Nobody can tell. Why is said once for each schema. */
+  /** It cannot be judged. `why` is set once for each schema. */
   | { readonly kind: 'unknown'; readonly why?: string };
 
 /** Characters of all kept schemas; the least recently used are dropped first. */

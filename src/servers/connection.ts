@@ -64,7 +64,7 @@ export type DispatchResult =
       readonly accepted: false;
       /** Why the command was rejected. */
       readonly reason: RejectionReason;
-      /** The state in which the command came. */
+      /** The state in which the command arrived. */
       readonly state: ConnectionState;
       /** The command, for instance `connection.start`. */
       readonly event: string;
@@ -249,7 +249,7 @@ export class Connection {
   }
 
   /**
-   * Ends the connection; its last status gives the reason. If it is ending already, it is not hurried.
+   * Ends the connection; its last status gives the reason. If it is already ending, this does not speed it up.
    *
    * @internal
    */
@@ -465,7 +465,7 @@ export class Connection {
    * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws `TypeError` if an argument has the wrong type.
-   * @throws {@link JsonRpcError} if the server refuses. The subscription has ended all the same.
+   * @throws {@link JsonRpcError} if the server refuses. The subscription has ended anyway.
    * @throws {@link CallTimeoutError} if a limit of the request has passed.
    * @throws {@link CallAbortedError} if the signal aborts.
    * @throws {@link ConnectionLostError} or {@link OutcomeUnknownError} if the connection is lost meanwhile.

@@ -1,4 +1,4 @@
-/** Reads the `envFile` of an entry: lines such as `NAME=value`, for every start. */
+/** Reads the `envFile` of an entry: lines such as `NAME=value`, at every start. */
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expandConfig, type ExpansionContext } from '../config/entry/expand.js';
@@ -10,7 +10,7 @@ import { isAbsence } from '../storage/stored-file.js';
 
 type Values = Readonly<Record<string, string>>;
 
-/** The variables in the file; none without a file. Rejects with a `TransportError` if it cannot be read. */
+/** The variables in the file; none if the entry has no file. Rejects with a `TransportError` if it cannot be read. */
 export async function readEnvFile(spec: ServerSpec, context: ExpansionContext): Promise<Values> {
   const { name, baseDir, fileDir = baseDir, config } = spec;
   if (!('command' in config) || config.envFile === undefined) return {};
@@ -33,7 +33,7 @@ export async function readEnvFile(spec: ServerSpec, context: ExpansionContext): 
   return {};
 }
 
-/** The path with its variables replaced, by the rules for a working directory. */
+/** The path with its variables replaced, by the same rules as in `cwd`. */
 function expanded({ name }: ServerSpec, file: string, context: ExpansionContext): string {
   const expansion = expandConfig({ name, baseDir: '/', config: { command: file } }, context);
   if ('failure' in expansion) throw new TransportError(expansion.failure);

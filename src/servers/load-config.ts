@@ -96,13 +96,13 @@ async function givenSources(
   }
   return Promise.all(
     [...byPath].map(async ([path, { path: display, scope: named, trust }]) => {
-      const needsTrust = trust === 'all' ? false : (named ?? (await placeOf(path, machine))) === 'project';
+      const needsTrust = trust !== 'all' && (named ?? (await placeOf(path, machine))) === 'project';
       return {
         id: path,
         scope: needsTrust ? ('project' as const) : ('given' as const),
         display: printable(display),
         path,
-        // Trust changes no path: only a file that is named as one of the project has paths of its own.
+        // Trust does not change paths: they start from the file's folder only if `scope` says `project`.
         baseDir: named === 'project' ? dirname(path) : cwd,
       };
     }),
@@ -175,20 +175,20 @@ export async function readSource(
   }
 }
 
-/** The kind of the project's file that others can turn off servers of. */
+/** The kind of the project's file whose servers other files can disable. */
 const PROJECT_FILE = 'mcp.json';
 
-/** The settings of Claude Code name servers of the project's file that are not started. */
+/** Disables the servers of the project's file that the settings of Claude Code name. */
 function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEntries[] {
-  const by = new Map(
+  const disabledBy = new Map(
     sources.flatMap(({ source, turnedOff = [] }) => turnedOff.map((name) => [name, sourceName(source)])),
   );
-  if (by.size === 0) return sources;
+  if (disabledBy.size === 0) return sources;
   return sources.map((from) => {
     if (from.source.kind !== PROJECT_FILE) return from;
     const problems = [...from.problems];
     const entries = [...from.entries].map(([name, config]): readonly [string, ServerConfig] => {
-      const settings = by.get(name);
+      const settings = disabledBy.get(name);
       if (settings === undefined || config.enabled === false) return [name, config];
       const message = `is disabled by 'disabledMcpjsonServers' of ${settings}`;
       problems.push({

@@ -1,8 +1,9 @@
 /**
  * One server of a troupe: its present entry, its secrets, its actor and its handle. It outlives the incarnations of the
- * actor and every reading of the configuration, until it is removed.
+ * actor and every reload of the configuration, until it is removed.
  *
- * Keeps no lifecycle state: that is in the actor's chart.
+ * Keeps no lifecycle state: the actor's chart does. Longer than 300 lines because it joins the entry, the
+ * secrets, the actor and the handle of a server; its methods are short.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type {

@@ -3,7 +3,7 @@ import type { ServerList } from '../../machines/connection/connection.events.js'
 
 interface Reading {
   readonly number: number;
-  /** Milliseconds since the epoch; undefined while it is under way. */
+  /** Milliseconds since the epoch; undefined while it is in progress. */
   readonly endedAt: number | undefined;
 }
 
@@ -12,7 +12,7 @@ const NONE: Reading = { number: 0, endedAt: undefined };
 export class ListReadings {
   readonly #last = new Map<ServerList, Reading>();
 
-  /** The number of the last reading; 0 if the list was never read. */
+  /** The number of the last read; 0 if the list was never read. */
   number(list: ServerList): number {
     return (this.#last.get(list) ?? NONE).number;
   }

@@ -3,7 +3,8 @@
  * `sessions` is this registry and its parts.
  *
  * Owns every live thing from the moment it may exist until it is proven gone. Knows no lifecycle state: the machines
- * decide, and the registry obeys.
+ * decide, and the registry obeys. Longer than 300 lines because a session and the registry that closes it change together;
+ * the methods are short.
  *
  * S1. The entry exists before its transport is opened, so that a stop during `opening` finds it.
  * S2. `close` and `kill` never reject, are idempotent, and resolve when nothing of the session is left, or with the
@@ -143,7 +144,7 @@ export class Session {
 
   signal(signal: SessionSignal): void {
     if (this.#listener !== undefined) this.#listener(signal);
-    // A list that is yet to be read will hold the change.
+    // A list that is still to be read will include the change.
     else if (signal.kind === 'listChanged' && this.readings.number(signal.list) > 0) {
       (this.#unheard ??= new Set()).add(signal.list);
     }

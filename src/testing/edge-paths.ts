@@ -177,8 +177,8 @@ export async function walkEdgePath(path: EdgePath, driver: EdgeDriver): Promise<
   compare('At the start', path.start);
   for (const [index, { event, state }] of path.steps.entries()) {
     await driver.perform(event);
-    const told = path.steps.slice(0, index + 1).map((step) => step.event.type);
-    compare(`After ${told.join(', ')}`, state);
+    const events = path.steps.slice(0, index + 1).map((step) => step.event.type);
+    compare(`After ${events.join(', ')}`, state);
   }
 }
 
@@ -282,6 +282,6 @@ function stateOf({ value }: AnyMachineSnapshot): StateValue {
 
 function titleOf({ source, target }: AnyTransitionDefinition, steps: EdgePath['steps']): string {
   const to = target?.map(({ id }) => id).join(', ') ?? source.id;
-  const told = steps.map(({ event }) => event.type);
-  return `${source.id} to ${to}, ${told.length === 0 ? 'at the start' : `after ${told.join(', ')}`}`;
+  const events = steps.map(({ event }) => event.type);
+  return `${source.id} to ${to}, ${events.length === 0 ? 'at the start' : `after ${events.join(', ')}`}`;
 }

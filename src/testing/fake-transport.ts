@@ -37,7 +37,7 @@ export interface FakeTransportOptions {
 }
 
 /**
- * A transport without a server: it records what it is asked, and the test simulates the server's side.
+ * A transport without a server: it records what it is asked to do, and the test simulates the server's side.
  *
  * @example
  * ```ts

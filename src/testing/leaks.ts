@@ -62,7 +62,7 @@ const TIMER = 'active resource: Timeout';
  * Runs a function and gives its result, after checking that it left no process, timer, socket or file behind.
  *
  * @typeParam T Type of the result.
- * @param run The work. Called once; what it starts must end before it settles, or soon after.
+ * @param run The work. Called once; everything it starts must end before it settles, or soon after.
  * @param options Maximum wait for resources that are about to end. Default: 3,000 ms.
  *
  * @throws `Error` that lists what is left. An error of the function itself takes precedence.

@@ -4,8 +4,10 @@
  *
  * It refuses sessions, answers, falls silent and ends sessions as the log says. If messages were recorded (`bodies`), it
  * answers with them; otherwise it has the same number of tools, resources and prompts, without a function.
- * It has no process and no address, so their ends are given as the recorded reason: an exit code, an expired session. It
- * asks for no sign-in: such a session is only lost.
+ * It has no process and no address, so it reports the recorded reason for their end: an exit code, an expired session. It
+ * does not ask for a sign-in: a session that needed one is simply lost.
+ *
+ * Longer than 300 lines because it holds the documented public API as well as the player.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';

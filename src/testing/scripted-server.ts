@@ -3,7 +3,8 @@
  * child process (`scriptedProgram`).
  *
  * One object serves every session of a connection. Its answers can be changed at any time; the messages it has received are
- * kept in order. It implements JSON-RPC itself, so that it can also misbehave.
+ * kept in order. It implements JSON-RPC itself, so that it can also misbehave. Longer than 300 lines because it documents
+ * every public method.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -65,7 +66,7 @@ export interface ScriptedBody extends Transport {
    */
   crash?(exitCode: number): void;
   /**
-   * Sends bytes that are no message. Default: an invalid message.
+   * Sends bytes that are not a message. Default: an invalid message.
    *
    * @param garbage The bytes, as a text in UTF-8.
    */
@@ -117,7 +118,7 @@ export class ScriptedServer {
 
   /**
    * @param script What it offers and how it answers. Default: a well-behaved server with one tool, `echo`.
-   * @param clock Measures `afterMs` of the script. Default: the clock of the system.
+   * @param clock Measures `afterMs` of the script. Default: the system clock.
    *
    * @throws `TypeError` for an invalid script.
    */
@@ -132,7 +133,7 @@ export class ScriptedServer {
     return this.#script;
   }
 
-  /** @param script Counts from the next message on. */
+  /** @param script Takes effect with the next message. */
   set script(script: ServerScript) {
     checkScript(script);
     this.#script = script;
@@ -248,7 +249,7 @@ export class ScriptedServer {
    * Resolves with message number `count` of a method, once it has arrived.
    *
    * @param method Method of the request or notification, for instance `tools/call`.
-   * @param count Number of the message among those of the method, from 1. Default 1.
+   * @param count Which message of that method to wait for, counted from 1. Default 1.
    */
   async whenReceived(method: string, count = 1): Promise<Received> {
     await this.when(() => this.of(method).length >= count);
@@ -363,8 +364,8 @@ function exchangeOf({ number, body }: Session, id: RequestId, params: Params): E
     session: number,
     progress: (progress, total) => {
       if (progressToken === undefined) return;
-      const told = { progressToken, progress, ...(total === undefined ? {} : { total }) };
-      const message = { jsonrpc: '2.0', method: 'notifications/progress', params: told };
+      const params = { progressToken, progress, ...(total === undefined ? {} : { total }) };
+      const message = { jsonrpc: '2.0', method: 'notifications/progress', params };
       void body.send(message as unknown as JSONRPCMessage).catch(() => {});
     },
   };
@@ -391,7 +392,7 @@ export interface ScriptedServerOptions {
  *
  * @param script What it offers and how it answers. Default: a well-behaved server with one
  *   tool, `echo`.
- * @param options Clock of the waits. Default: the clock of the system.
+ * @param options Clock for the waits. Default: the system clock.
  *
  * @throws `TypeError` for a script that makes no sense.
  *

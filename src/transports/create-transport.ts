@@ -21,26 +21,26 @@ export interface TransportTerms {
   readonly mask: Mask;
   /** The source of a remote server's tokens. Default: none. */
   readonly auth?: HttpAuth | undefined;
-  /** What earlier sessions with the server have shown. Default: nothing. */
+  /** What earlier sessions revealed about the server. Default: nothing. */
   readonly memory?: HttpMemory | undefined;
   /** How the requests to a remote server are sent. Default: directly. */
   readonly network?: (() => Promise<OpenExchange>) | undefined;
-  /** For the program that gives the headers of a remote server. */
+  /** How to run the program that provides the headers of a remote server. */
   readonly helper?: HelperTerms;
 }
 
 export interface HelperTerms {
   /** The name of the server. */
   readonly server: string;
-  /** Where the program is run. */
+  /** The working directory of the program. */
   readonly folder: string;
   /** Masks these texts from now on. */
   readonly remember: (secrets: readonly string[]) => void;
-  /** Ends the first run. */
+  /** Cancels the first run. */
   readonly signal: AbortSignal;
 }
 
-/** As for the hosts that know this field. */
+/** The same limit as in other hosts that support this field. */
 const HELPER_LIMIT_MS = 10_000;
 
 export type CreateTransport = (config: ServerConfig, terms: TransportTerms) => Promise<SessionTransport>;

@@ -38,7 +38,7 @@ const LOOKING: ReadonlySet<string> = new Set([
   'prompts/list',
 ]);
 
-/** Requests of callers: if a server refuses one for want of scope, only that caller is concerned. */
+/** Requests of callers: if a server refuses one for lack of scope, only that caller is affected. */
 const OF_CALLERS: ReadonlySet<string> = new Set([
   'tools/call',
   'resources/read',

@@ -1,4 +1,4 @@
-/** Decides how the requests to each server are sent. What decides is loaded with the first remote server. */
+/** Decides how the requests to each server are sent. The code that decides is loaded with the first remote server. */
 import type { HttpServerConfig } from '../config/entry/server-config.js';
 import type { OpenExchange } from './http/http-session.js';
 import type { NetworkOption } from './http/network-options.js';

@@ -33,7 +33,7 @@ const HASH = /^[0-9a-f]{64}$/;
  * Keeps trusted entries in files that all processes of the user share, including the `troupe` command. Methods
  * reject as `node:fs` does if the files cannot be used.
  *
- * @param options The folder of the files. Default: `trusted` in Troupe's folder of the user's configuration.
+ * @param options The folder of the files. Default: `trusted` in Troupe's configuration folder.
  *
  * @example
  * ```ts

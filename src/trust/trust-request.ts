@@ -12,7 +12,7 @@ export interface TrustRequest {
   readonly transport: 'stdio' | 'http' | 'sse';
   /** The command as it is written, not expanded. */
   readonly command?: string;
-  /** The arguments as they are written, with texts from the entry's own `env`, unless these may be secrets. */
+  /** The arguments as they are written, but with variables from the entry's own `env` replaced unless they may be secrets. */
   readonly args?: readonly string[];
   /** The working directory as it is written, not expanded. */
   readonly cwd?: string;
@@ -26,7 +26,7 @@ export interface TrustRequest {
   readonly proxy?: string;
   /** The files of `ca`, `cert` and `key` as they are written, not expanded. */
   readonly certificates?: readonly string[];
-  /** The command that is run to get further headers, as it is written. */
+  /** The command that prints additional headers, as it is written. */
   readonly headersHelper?: string;
   /** Names of the host's variables the entry wants to read; `*` for all of them. */
   readonly variables: readonly string[];
@@ -40,5 +40,8 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-/** `all` trusts every entry, `remote-only` every HTTP and SSE one that runs no `headersHelper`; a function is asked before each attempt to start an entry, until it says yes. */
+/**
+ * `all` trusts every entry. `remote-only` trusts every HTTP and SSE entry that runs no `headersHelper` and has no socket,
+ * proxy or certificates of its own. A function is asked before each attempt to start an entry, until it says yes.
+ */
 export type TrustPolicy = 'all' | 'remote-only' | ((request: TrustRequest) => Promise<boolean> | boolean);

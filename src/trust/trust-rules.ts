@@ -22,9 +22,9 @@ import { isSecret } from '../secrets/is-secret.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
 /**
- * Only entries of a project's file need trust, since others than the user may have written it: entries that start a
+ * Only entries of a project's file need trust, since people other than the user may have written it: entries that start a
  * program, use a socket or certificates of this computer or a proxy of their own, and entries that read a variable of the
- * host or an answer of the person, since these would tell a remote server who the person is and where they work. The
+ * host or an answer of the person, since these would reveal to a remote server who the person is and where they work. The
  * policies `all` and `remote-only` decide for the person.
  */
 export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
@@ -40,7 +40,7 @@ export function isTrustedBy(policy: TrustPolicy | undefined, spec: ServerSpec): 
   return policy === 'remote-only' && !runsProgram(config) && !usesThisMachine(config);
 }
 
-/** The program of the server, or the one that gives its headers. */
+/** Whether an entry runs a program: its server, or the command for its headers. */
 function runsProgram(config: ServerSpec['config']): boolean {
   return 'command' in config || ('url' in config && config.headersHelper !== undefined);
 }
@@ -49,8 +49,8 @@ function runsProgram(config: ServerSpec['config']): boolean {
 function usesThisMachine(config: ServerSpec['config']): boolean {
   if (!('url' in config)) return false;
   const { proxy, ca, cert, key } = config;
-  const isOwnWay = [proxy || undefined, ca, cert, key].some((field) => field !== undefined);
-  return isOwnWay || !OF_NETWORK.test(askedAddress(config).text);
+  const hasOwnRoute = [proxy || undefined, ca, cert, key].some((field) => field !== undefined);
+  return hasOwnRoute || !OF_NETWORK.test(askedAddress(config).text);
 }
 
 /** An address on the network, or one that a variable of the user supplies. */
@@ -130,7 +130,7 @@ function describeTarget(
       url: askedAddress(config).text,
       ...(headers !== undefined && { headers: namesIn(headers) }),
       ...(typeof proxy === 'string' && { proxy: maskUrl(proxy) }),
-      ...((ca !== undefined || cert !== undefined) && {
+      ...([ca, cert, key].some((file) => file !== undefined) && {
         certificates: [ca ?? [], cert ?? [], key ?? []].flat(),
       }),
       ...(headersHelper !== undefined && { headersHelper }),
@@ -139,7 +139,7 @@ function describeTarget(
   throw new TypeError('A server of this process needs no trust.');
 }
 
-/** An argument may come from the `env` of the entry: what it is then is shown, unless it may be a secret. */
+/** The command line with variables from the entry's own `env` replaced, unless their values may be secrets. */
 function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
   const { command, args = [], env = {} } = config;
   const shown = rewriteReferences({ command, args }, ({ origin, name }) => {

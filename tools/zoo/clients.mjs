@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createTroupe } from 'mcp-troupe';
 
-/** What the SDK waits for an answer. */
+/** Time limit of the SDK for an answer. */
 const LIMIT_MS = 60_000;
 
 export async function withSdkClient(entry) {

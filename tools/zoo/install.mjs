@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const LIMIT_MS = 10 * 60_000;
-/** Nothing in the folder may look like a project or hold a secret. */
+/** The only variables that a server inherits, so that it gets no secret of the user. */
 const KEPT = ['PATH', 'LANG', 'TMPDIR', 'SystemRoot', 'PATHEXT', 'ComSpec'];
 
 /** Rejects if it cannot be installed. The packages stay for the next run. */

@@ -9,7 +9,7 @@ import { withSdkClient, withTroupe } from './clients.mjs';
 
 const HELP = `Usage: npm run zoo -- [--only NAME]... [--folder DIR] [--list]
 
-Installs published MCP servers of many makers in exact versions (tools/zoo/servers.json), starts each with the plain SDK
+Installs published MCP servers by many authors in exact versions (tools/zoo/servers.json), starts each with the plain SDK
 client and with Troupe, and compares what they get. Needs the npm registry and a built package.
 
   --only NAME   only this server; may be given more than once

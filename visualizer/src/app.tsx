@@ -123,8 +123,8 @@ function Banners({ page }: { page: Page }) {
       {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
       {book?.hasOtherCharts === true && (
         <p class="banner warn">
-          <strong>Recorded with other charts.</strong> The machines of {book.writtenBy} differ from those of
-          this page: states are shown as recorded, but contexts between snapshots may differ.
+          <strong>Recorded with other charts.</strong> The machines of {book.writtenBy} differ from the
+          machines of this page: states are shown as recorded, but contexts between snapshots may differ.
         </p>
       )}
       {book !== undefined && book.leftOut > 0 && (

@@ -22,7 +22,7 @@ const TYPES = {
 /**
  * @param {FieldType} type
  * @param {unknown} value
- * @returns {string | undefined} what it should be, where it is not
+ * @returns {string | undefined} what the value should be, if it is not
  */
 export function misfitOf(type, value) {
   return TYPES[type].is(value) ? undefined : TYPES[type].name;

@@ -8,9 +8,9 @@ export const USAGE = `Usage: node server.mjs [--stdio] [--data DIR] [--name NAME
 Serves the records of a business as an MCP server: one JSON message a line on stdin and stdout, logs on stderr.
 
   --stdio     speak on stdin and stdout, which is the only way there is and so the default
-  --data DIR  folder of the categories, one JSON file each (default: the data folder beside this program)
+  --data DIR  folder of the categories, one JSON file each (default: the data folder next to this program)
   --name NAME name of the server in the answer to initialize (default: business-data-server)
-  --debug     log every request too, as does the variable DEBUG
+  --debug     also log every request, like the variable DEBUG
   --help      print this
 `;
 

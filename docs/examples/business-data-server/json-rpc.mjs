@@ -142,7 +142,7 @@ function refusal(id, thrown, log) {
 
 /**
  * @param {unknown} message
- * @returns {Id | null | undefined} null for one that is none
+ * @returns {Id | null | undefined} null if the id is invalid; undefined if there is none
  */
 function idOf(message) {
   if (!isObject(message) || !Object.hasOwn(message, 'id')) return undefined;

@@ -1,4 +1,4 @@
-/** Bytes into lines. A line is decoded whole, so that no character is torn; one that is too long is skipped, and told. */
+/** Bytes into lines. A line is decoded whole, so that no character is split; a line that is too long is skipped and reported. */
 import { parseError } from './rpc-error.mjs';
 
 export const LINE_LIMIT_BYTES = 4 * 1024 * 1024;

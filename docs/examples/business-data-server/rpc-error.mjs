@@ -1,5 +1,5 @@
 /**
- * What goes wrong, as the client is told. `data` says what would be right; it never has a path, a stack or a value of the
+ * The errors as the client gets them. `data` says what would be right; it never has a path, a stack or a value of the
  * server's environment. Codes: JSON-RPC 2.0, section 5.1; -32000 is the server's own: a tool could not do its work.
  */
 export class RpcError extends Error {

@@ -12,7 +12,7 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const VERSION_WITH_BATCHES = '2025-03-26';
 const SERVER_INFO = { name: 'business-data-server', title: 'Business data', version: '1.0.0' };
 const INSTRUCTIONS =
-  'Records of a business by category. Describe a category first: it tells the fields that searches and analyses can name.';
+  'Records of a business by category. Describe a category first: it lists the fields that searches and analyses can name.';
 
 /**
  * @param {import('./data-folder.mjs').DataFolder} folder

@@ -1,4 +1,4 @@
-/** Listing and calling the tools: arguments are checked first, and what goes wrong is told as its kind of error. */
+/** Listing and calling the tools: arguments are checked first, and each kind of failure becomes its own kind of error. */
 import { problemsOf } from './check-arguments.mjs';
 import { DataError } from './data-error.mjs';
 import { invalidParams, toolFailed } from './rpc-error.mjs';

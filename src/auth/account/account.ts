@@ -28,9 +28,9 @@ export interface AuthSessionParts {
   /** The same provider, if it is Troupe's own and the browser returns to a listener of Troupe's. */
   readonly redirected: StoredOAuthProvider | undefined;
   readonly redirectPort: number;
-  /** Where the browser is redirected on this machine. Default: `/callback` of 127.0.0.1. */
+  /** The address on this machine to which the browser is redirected. Default: `/callback` on 127.0.0.1. */
   readonly loopback: LoopbackPlace | undefined;
-  /** The addresses of the authorization server. Default: what the server names. */
+  /** The endpoints of the authorization server. Default: the ones that the server names. */
   readonly endpoints: NamedEndpoints | undefined;
   /** Scopes to request, whatever the server names. */
   readonly pinnedScope: string | undefined;

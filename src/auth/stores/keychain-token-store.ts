@@ -35,8 +35,8 @@ export interface KeychainTokenStoreOptions {
  * Keeps sign-ins in the keychain of the operating system. Every method rejects with a {@link ConfigError} if
  * the package `@napi-rs/keyring` is not installed.
  *
- * @param options The name that the keychain shows, the lock files, and how to load the package. Default: as each
- *   field says.
+ * @param options The name that the keychain shows, the lock files, and how to load the package. Each field documents its
+ *   default.
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ import type { ServerConfig } from '../../config/entry/server-config.js';
 export interface Flags {
   readonly config: readonly string[];
   readonly add: readonly AddedServer[];
-  /** Whether to look for further servers. Default: unless files are given. */
+  /** Whether to look for further servers. Default: true without `config`, else false. */
   readonly discover?: boolean;
   readonly json: boolean;
   /** Milliseconds. Undefined leaves it to the configuration. */

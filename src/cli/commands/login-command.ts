@@ -72,9 +72,9 @@ export async function login(
 }
 
 const ELSEWHERE =
-  'If the browser runs on another machine, it ends at an address of 127.0.0.1 or localhost that it cannot open: paste that address here.';
+  'If the browser runs on another machine, it ends at an address on 127.0.0.1 or localhost that it cannot open. Paste that address here.';
 
-/** Takes the addresses that a person pastes, until the returned function is called. */
+/** Reads the addresses that a person pastes, until the returned function is called. */
 function takeAnswers(
   troupe: Pick<Troupe, 'connection'>,
   server: string,

@@ -43,7 +43,7 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
   return EXIT.fine;
 }
 
-/** The entry without what a sign-out does not need. Undefined for a server that is not reached over HTTP. */
+/** The entry without the fields that a sign-out does not need. Undefined for a server that is not reached over HTTP. */
 async function addressOf(server: string, flags: Flags): Promise<HttpServerConfig | undefined> {
   const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
   const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });

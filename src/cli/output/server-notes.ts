@@ -30,7 +30,7 @@ export function leftOutLines({ toolsLeftOut }: Pick<ServerStatus, 'toolsLeftOut'
     .slice(0, MAX_NAMED)
     .map(({ tool, why }) => `  ${oneLine(tool === null ? 'without a name' : tool)}: ${oneLine(why)}`);
   return [
-    `${countOf(count, 'tool')} left out, because the server lists ${count === 1 ? 'it' : 'them'} wrongly:`,
+    `${countOf(count, 'tool')} left out because the server lists ${count === 1 ? 'it' : 'them'} incorrectly:`,
     ...named,
     ...(count > MAX_NAMED ? [`  and ${count - MAX_NAMED} more`] : []),
   ];

@@ -43,7 +43,7 @@ export function renderRequest(request: TrustRequest): string[] {
       variables.includes('*') ? 'all of them' : listed(variables.map(toWord), ', '),
     ],
     ['sets variables', listed(env.map(toWord), ', ')],
-    ['and those of the file', envFile === undefined ? '' : toWholeWord(envFile)],
+    ['sets variables from the file', envFile === undefined ? '' : toWholeWord(envFile)],
     ['asks you for', listed(asks.map(toWord), ', ')],
     ['proposes the answers', listed(proposals, ', ')],
   ];

@@ -1,12 +1,12 @@
 /**
- * Which arguments of a command line are code for a shell or an interpreter: the text after `sh -c`, `node -e` and the
- * like, wherever in the line they are, as in `docker run IMAGE sh -c TEXT`. Pure.
+ * Finds the arguments of a command line that are code for a shell or an interpreter: the text after `sh -c`, `node -e`
+ * and similar options, anywhere in the line, as in `docker run IMAGE sh -c TEXT`. Pure.
  */
 
 interface Interpreter {
-  /** Whether an option says that code follows. */
+  /** Matches an option that code follows. */
   readonly takesCode: RegExp;
-  /** All further arguments are code, not only the next. */
+  /** Whether all further arguments are code, not only the next one. Default false. */
   readonly takesRest?: boolean;
 }
 
@@ -39,7 +39,7 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   deno: { takesCode: /^eval$/ },
 };
 
-/** Options of shells with a value of their own, such as `-o pipefail`. */
+/** Shell options that take a value, such as `-o pipefail`. */
 const WITH_VALUE = /^(?:[-+][a-z]*[oO]|--rcfile|--init-file)$/;
 
 /** The indices of the words that are code. The first word is the command. */
@@ -71,9 +71,9 @@ function addCode(
   }
 }
 
-/** `bash` of `/bin/bash` and of `C:\\Program Files\\Git\\bin\\bash.exe`; `python` of `python3.12`. */
+/** `bash` for `/bin/bash` and `C:\Program Files\Git\bin\bash.exe`; `python` for `python3.12`. */
 function interpreterOf(word: string): Interpreter | undefined {
   const file = word.split(/[/\\]/).at(-1) ?? '';
-  const name = file.replace(/\.exe$/i, '').replace(/^(python|ruby|php|perl|lua)[\d.]+$/, '$1');
+  const name = file.replace(/\.exe$/i, '').replace(/^(python|ruby|php|perl)[\d.]+$/, '$1');
   return Object.hasOwn(INTERPRETERS, name) ? INTERPRETERS[name] : undefined;
 }

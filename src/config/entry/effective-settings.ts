@@ -78,7 +78,7 @@ function timeoutFrom(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** A number of attempts that a host gives holds for every round, unless it says otherwise. */
+/** An overridden `maxAttempts` applies to every round, unless `maxAttemptsOnceReady` is overridden as well. */
 function override(defaults: ConnectionPolicy, overrides: PolicyOverrides = {}): ConnectionPolicy {
   const { maxAttemptsOnceReady: _, ...others } = defaults;
   const base = overrides.maxAttempts === undefined ? defaults : others;

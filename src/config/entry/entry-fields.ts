@@ -98,7 +98,7 @@ export const ENTRY_FIELDS = {
     transports: ['stdio'],
     onReload: 'restart',
     meaning:
-      'Arguments, passed without a shell. ${VAR} is replaced by a variable of env or of the host, except in code for a shell.',
+      'Arguments, passed without a shell. ${VAR} is replaced with a variable from env or the host, except in code for a shell.',
   },
   env: {
     schema: { ...STRINGS, propertyNames: { pattern: '^[^=\\u0000]+$', title: "a variable's name" } },
@@ -144,7 +144,7 @@ export const ENTRY_FIELDS = {
     onReload: 'restart',
     default: true,
     meaning:
-      "false opens no stream for the server's own messages, for servers that handle one request at a time.",
+      'false opens no stream for messages that the server sends on its own; for servers that handle one request at a time.',
   },
   proxy: {
     schema: { anyOf: [FLAG, SOME_TEXT] },
@@ -157,25 +157,25 @@ export const ENTRY_FIELDS = {
     schema: { anyOf: [SOME_TEXT, TEXTS] },
     transports: ['http'],
     onReload: 'restart',
-    meaning: 'Files with certificates of further authorities, in PEM. ${VAR} is replaced.',
+    meaning: 'PEM files with certificates of additional authorities. ${VAR} is replaced.',
   },
   cert: {
     schema: SOME_TEXT,
     transports: ['http'],
     onReload: 'restart',
-    meaning: 'File with the client certificate, in PEM. ${VAR} is replaced.',
+    meaning: 'PEM file with the client certificate. ${VAR} is replaced.',
   },
   key: {
     schema: SOME_TEXT,
     transports: ['http'],
     onReload: 'restart',
-    meaning: "File with the key of 'cert', in PEM. ${VAR} is replaced. Default: the file of 'cert'.",
+    meaning: "PEM file with the private key for 'cert'. ${VAR} is replaced. Default: the file of 'cert'.",
   },
   headersHelper: {
     schema: SOME_TEXT,
     transports: ['http'],
     onReload: 'restart',
-    meaning: 'Command for the shell that prints a JSON object of further headers before each connection.',
+    meaning: 'Shell command that prints additional headers as a JSON object. Runs before each connection.',
   },
   oauth: {
     schema: { anyOf: [FLAG, OAUTH] },
@@ -208,7 +208,7 @@ export const ENTRY_FIELDS = {
     schema: DURATION,
     aliases: ['timeout'],
     meaning:
-      "Milliseconds for launch, handshake and list, each; 0 is no limit. Default 30000. 'timeout' limits calls as well.",
+      "Milliseconds for each of launch, handshake and list; 0 means no limit. Default 30000. 'timeout' limits calls as well.",
   },
   callTimeoutMs: {
     ...SETTING,

@@ -10,7 +10,7 @@ import type { Reading } from './template.js';
 
 export interface TextField {
   readonly path: Path;
-  /** How its references are written. A leading `~` is the home folder in a field that is read like a command line. */
+  /** Which references it can contain. In a field that is read like a command line, a leading `~` is the home folder. */
   readonly reading: Reading;
 }
 

@@ -71,12 +71,12 @@ export function expandConfig(
   return { config: { ...expanded, ...(Object.keys(env).length > 0 && { env }), cwd } };
 }
 
-/** An argument with `$NAME` may be meant for the program itself, as `{ print $NF }` for awk. */
+/** An argument with `$NAME` may be meant for the program itself, such as `{ print $NF }` for awk. */
 function staysAsWritten({ isBare }: Variable, { path: [place] }: TextField): boolean {
   return isBare && place === 'args';
 }
 
-/** Absolute paths of the files of an entry. */
+/** The certificate files of an entry, as absolute paths. */
 function filesFrom(baseDir: string, { ca, cert, key }: HttpServerConfig): Partial<HttpServerConfig> {
   const from = (file: string): string => resolve(baseDir, file);
   return {
@@ -107,7 +107,7 @@ function makeLookUp(config: ServerConfig, context: ExpansionContext): LookUp {
   };
 }
 
-/** The program, its folder and its file come from the entry or the host, so that a person sees what would run. */
+/** The other fields use only the host's variables, so that a person who is asked for trust sees what would run. */
 function usesOwnEnv(place: unknown): boolean {
   return place !== 'command' && place !== 'cwd' && place !== 'envFile';
 }
@@ -155,7 +155,7 @@ export function variablesWanted(config: ServerConfig): readonly string[] {
   return [...names].toSorted();
 }
 
-/** Whether the entry's own `env` supplies the variable. A value in `env` can only use those before it. */
+/** Whether the entry's own `env` supplies the variable. A value in `env` can only use the variables before it. */
 function isOwn(name: string, [place, key]: Path, own: readonly string[]): boolean {
   const at = own.indexOf(name);
   if (at === -1 || !usesOwnEnv(place)) return false;

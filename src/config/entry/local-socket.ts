@@ -7,7 +7,7 @@ import { percentDecoded } from '../../text/percent-decoded.js';
 export interface LocalSocket {
   /** The path to connect to. */
   readonly path: string;
-  /** The URL of requests. Its host only fills the `Host` header. */
+  /** The URL for requests. Its host is only used for the `Host` header. */
   readonly url: URL;
   /** The address without query, for messages. */
   readonly shown: string;
@@ -19,7 +19,7 @@ export function isLocalSocket(address: string): boolean {
   return SCHEME.test(address);
 }
 
-/** Undefined if the address is not valid, or is not that of a socket. */
+/** Undefined if the address is not valid, or does not refer to a socket. */
 export function parseLocalSocket(address: string): LocalSocket | undefined {
   if (!isLocalSocket(address) || !URL.canParse(address)) return undefined;
   const { protocol, host, pathname, hash } = new URL(address);

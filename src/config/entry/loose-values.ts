@@ -1,19 +1,19 @@
 /**
- * Values of the wrong type whose meaning is clear: a number or a boolean where a text is passed on, and a text where a
- * number or a boolean is expected. They are converted, and reported. Pure.
+ * Converts and reports values of the wrong type whose meaning is clear: a number or a boolean in a field whose text is
+ * passed on, and text in a field that takes a number or a boolean. Pure.
  *
- * A report never holds a value.
+ * A report never contains the value.
  */
 import type { Path } from './problem.js';
 import { isObject, isOfType, type Report } from './read-shape.js';
 import type { Schema } from './schema.js';
 
-/** Fields whose texts are passed on to a program or a server. Elsewhere a number instead of a text is a mistake. */
+/** Fields whose text is passed on to a program or a server. In other fields, a number in place of text is a mistake. */
 const PASSED_ON: ReadonlySet<unknown> = new Set(['args', 'env', 'environment', 'headers', 'oauth', 'auth']);
 
-/** The value with its clear parts converted; everything else is left for the validation. */
+/** The value with all clear parts converted; the validation handles the rest. */
 export function loosened(value: unknown, schema: Schema, path: Path, report: Report): unknown {
-  const told = (converted: unknown, message: string): unknown => {
+  const reported = (converted: unknown, message: string): unknown => {
     report(path, message, 'warning');
     return converted;
   };
@@ -27,14 +27,14 @@ export function loosened(value: unknown, schema: Schema, path: Path, report: Rep
   switch (schema.type) {
     case 'string':
       if (!PASSED_ON.has(path[0]) || (typeof value !== 'number' && typeof value !== 'boolean')) return value;
-      return told(String(value), `is a ${typeof value}, and is used as text`);
+      return reported(String(value), `is a ${typeof value}, and is used as text`);
     case 'boolean':
       if (typeof value !== 'string' || !/^\s*(?:true|false)\s*$/i.test(value)) return value;
-      return told(value.trim().toLowerCase() === 'true', 'is text, and is used as true or false');
+      return reported(value.trim().toLowerCase() === 'true', 'is text, and is used as true or false');
     case 'number':
     case 'integer':
       if (typeof value !== 'string' || !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return value;
-      return told(Number(value), 'is text, and is used as a number');
+      return reported(Number(value), 'is text, and is used as a number');
     case 'array': {
       const { items } = schema;
       if (!Array.isArray(value) || items === undefined) return value;

@@ -21,7 +21,7 @@ export function maskUrl(text: string): string {
   return maskUrlParts(written(parseTemplate(text, 'plain')));
 }
 
-/** Masks credentials, values of the query, and the fragment, unless it is the path at a socket; ignores variables. */
+/** Masks credentials, values of the query, and the fragment, unless it is the request path for a socket. Ignores variables. */
 export function maskUrlParts(text: string): string {
   const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
   return [

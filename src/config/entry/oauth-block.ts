@@ -21,16 +21,16 @@ const NAMES = new Map(
   Object.entries(SPELLINGS).flatMap(([name, spellings]) => spellings.map((spelling) => [spelling, name])),
 );
 
-/** The entry with the block in Troupe's spelling. Reports what of it has no meaning here. */
+/** The entry with the block in Troupe's spelling. Reports the parts that have no meaning here. */
 export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
   const field = ['oauth', 'auth'].find((name) => entry[name] !== undefined && entry[name] !== null);
   if (field === undefined) return entry;
   const block = entry[field];
-  // `auth: "oauth"` of some hosts says what is the case anyway.
+  // Some hosts write `auth: "oauth"`, which is the default here.
   if (block === true || block === 'oauth') return without(entry, field);
   if (block === false) return entry;
   if (!isObject(block)) {
-    report([field], 'names no client for the sign-in, and is not used', 'warning');
+    report([field], 'does not describe a client for the sign-in, and is not used', 'warning');
     return without(entry, field);
   }
   const { enabled, ...rest } = block;
@@ -44,10 +44,10 @@ export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
       fields[known] = Array.isArray(value) && known === 'scope' ? value.join(' ') : value;
   }
   if (unused.length > 0) {
-    const [noun, verb] = unused.length === 1 ? ['has', 'is'] : ['have', 'are'];
+    const [has, is] = unused.length === 1 ? ['has', 'is'] : ['have', 'are'];
     report(
       [field],
-      `${unused.join(', ')} ${noun} no meaning here and ${verb} not used for the sign-in`,
+      `${unused.join(', ')} ${has} no meaning here and ${is} not used for the sign-in`,
       'warning',
     );
   }

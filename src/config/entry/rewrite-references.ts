@@ -20,15 +20,16 @@ export type Replace = (variable: Variable) => Replacement | undefined;
 export function rewriteReferences(config: ServerConfig, replace: Replace): ServerConfig {
   return mapTexts(config, (text, { reading }) => {
     const parts = parseTemplate(text, reading);
-    const isConcerned = variablesIn(parts).some((variable) => replace(variable) !== undefined);
-    return isConcerned ? joinTemplate(write(parts, replace), reading) : text;
+    const isAffected = variablesIn(parts).some((variable) => replace(variable) !== undefined);
+    return isAffected ? joinTemplate(write(parts, replace), reading) : text;
   });
 }
 
 function write(parts: readonly Part[], replace: Replace): readonly Piece[] {
   return parts.flatMap((part): readonly Piece[] => {
-    const replacement = part.kind === 'text' ? { literal: part.text } : replace(part);
-    if (replacement === undefined) return part.kind === 'text' ? [] : writeReference(part, replace);
+    if (part.kind === 'text') return [{ text: part.text, isLiteral: true }];
+    const replacement = replace(part);
+    if (replacement === undefined) return writeReference(part, replace);
     if ('literal' in replacement) return [{ text: replacement.literal, isLiteral: true }];
     return [reference(replacement.template)];
   });

@@ -38,7 +38,7 @@ export const DURATION: Schema = {
   title: `a number of milliseconds between 0 and ${MAX_MS}`,
 };
 const INTENSITY: Schema = subset({ restarts: { type: 'integer', minimum: 0 }, periodMs: DURATION });
-/** In the spelling of Troupe; `oauth-block.ts` knows the others. */
+/** In Troupe's spelling; `oauth-block.ts` converts the spellings of other hosts. */
 export const OAUTH: Schema = {
   type: 'object',
   title: 'an object with a client for the sign-in, or false',

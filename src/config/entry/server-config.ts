@@ -49,15 +49,16 @@ export interface StdioServerConfig extends ServerSettings {
   /** The program to run: a path, or a name that is looked up in `PATH`. `${VAR}` is expanded. */
   readonly command: string;
   /**
-   * Passed to the program as they are, without a shell. `${VAR}` is expanded: a variable of the entry's own `env`, else
-   * of the host. Code for a shell or an interpreter, such as the text after `sh -c`, stays as it is. Default none.
+   * Passed to the program as they are, without a shell. `${VAR}` is expanded to a variable of the entry's own
+   * `env`, or else of the host. In code for a shell or an interpreter, such as the text after `sh -c`, only
+   * `${input:ID}` and the folders are expanded. Default none.
    */
   readonly args?: readonly string[];
   /** Added to the short allow-list of the host's variables that every child gets. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * A file of `NAME=value` lines whose variables the program gets as well; those of `env` take precedence. Relative to
-   * the file of the entry, or to its project. Read for every start. Default none.
+   * A file with `NAME=value` lines: further variables for the program. `env` takes precedence. Relative to the file of
+   * the entry, or to its project. Read at every start. Default none.
    */
   readonly envFile?: string;
   /** Working directory. Default: the project's folder for an entry found in a project, else the host's working directory. */
@@ -72,14 +73,15 @@ export interface HttpServerConfig extends ServerSettings {
   readonly type?: 'http' | 'sse';
   /**
    * Address of the server. `${VAR}` is expanded. `unix:///path/to.sock#/request` and, on Windows, `pipe:///pipe/name#/request`
-   * lead to a socket of this computer.
+   * connect to a socket on this computer.
    */
   readonly url: string;
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * `false` opens no stream for the server's own messages, such as changes of its lists, for servers that handle one request at
-   * a time. Default true: the stream is also left shut if the server answers nothing while it is open, or forgets the session.
+   * `false` opens no stream for messages that the server sends on its own, such as changes of its lists; for servers that
+   * handle one request at a time. Default true. Even then, the stream stays closed if the server answers nothing while it
+   * is open, or forgets the session.
    */
   readonly listen?: boolean;
   /**
@@ -87,11 +89,11 @@ export interface HttpServerConfig extends ServerSettings {
    * troupe, then `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
    */
   readonly proxy?: string | false;
-  /** Files with certificates of further authorities, in PEM. `${VAR}` is expanded. Default: those that Node trusts. */
+  /** PEM files with certificates of additional authorities. `${VAR}` is expanded. Default: only the authorities that Node trusts. */
   readonly ca?: string | readonly string[];
-  /** File with the client certificate, in PEM, for a server that asks for one. `${VAR}` is expanded. Default: none. */
+  /** PEM file with the client certificate, for a server that asks for one. `${VAR}` is expanded. Default: none. */
   readonly cert?: string;
-  /** File with the key of `cert`, in PEM. `${VAR}` is expanded. Default: the file of `cert`, which can hold both. */
+  /** PEM file with the private key for `cert`. `${VAR}` is expanded. Default: the file of `cert`, which can hold both. */
   readonly key?: string;
   /**
    * Values for `${NAME}` in `url`, `headers` and `oauth`, used before the host's variables, and variables for
@@ -99,34 +101,34 @@ export interface HttpServerConfig extends ServerSettings {
    */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * A command for the shell that prints a JSON object of headers, which replace those of the same name in `headers`. It
-   * runs before each connection, and again if the server refuses them with 401 or 403; it has 10 seconds. It needs trust
-   * like a program. Default none.
+   * A shell command that prints headers as a JSON object. A printed header replaces the header of the same name in
+   * `headers`. The command runs before each connection, and again if the server refuses the headers with 401 or 403. Its
+   * time limit is 10 seconds. It needs trust, like a program. Default none.
    */
   readonly headersHelper?: string;
   /** Variables of the host that `headersHelper` gets, as for a program. Default false. */
   readonly inheritEnv?: boolean | readonly string[];
-  /** How to sign in to this server, in place of what the option `auth` says. `false`: not at all. */
+  /** How to sign in to this server; overrides the option `auth`. `false` means that Troupe does not sign in. */
   readonly oauth?: EntryOAuth | false;
 }
 
-/** A client that is registered with an authorization server, and what to ask of it. `${VAR}` is expanded in each text. */
+/** A client that is registered with an authorization server, and what to request from it. `${VAR}` is expanded in each text. */
 export interface EntryOAuth {
   /** The id that the authorization server gave to the client. Default: Troupe registers itself. */
   readonly clientId?: string;
-  /** Sent to the authorization server that the entry names, or else the server. Default: a public client. */
+  /** Sent to the authorization server that the entry names, or else to the one that the server names. Default: a public client. */
   readonly clientSecret?: string;
-  /** Scopes to request, separated by spaces. Default: those that the server names. */
+  /** Scopes to request, separated by spaces. Default: the scopes that the server names. */
   readonly scope?: string;
   /** The registered port of `http://localhost:PORT/callback`. Default: any free port of 127.0.0.1. */
   readonly callbackPort?: number;
   /** The registered address that the browser is redirected to. Troupe listens there if it is on this machine. */
   readonly redirectUrl?: string;
-  /** Address of the metadata of the authorization server. Default: what the server names. */
+  /** Address of the authorization server's metadata. Default: the address that the server names. */
   readonly metadataUrl?: string;
-  /** The address for the sign-in, in place of metadata. Needs `tokenUrl`. */
+  /** The address for the sign-in, used in place of metadata. Needs `tokenUrl`. */
   readonly authorizationUrl?: string;
-  /** The address for tokens, in place of metadata. Needs `authorizationUrl`. */
+  /** The address for tokens, used in place of metadata. Needs `authorizationUrl`. */
   readonly tokenUrl?: string;
 }
 

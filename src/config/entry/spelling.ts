@@ -37,19 +37,19 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
 }
 
 /**
- * Fields of other hosts that make no difference to a connection: names and pictures for people, and which calls need
- * no confirmation there.
+ * Fields of other hosts that make no difference to a connection: names and icons for people, and lists of the calls
+ * that need no confirmation there.
  */
 const WITHOUT_EFFECT =
   /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|roots|tags|title|trust|version|comment)$/;
 
-const CONSEQUENCES: Readonly<Record<string, string>> = {
-  sandbox: 'the program is started without a sandbox',
-  sandboxEnabled: 'the program is started without a sandbox',
-  watchPaths: 'a change of these files restarts nothing',
-};
+const CONSEQUENCES: ReadonlyMap<string, string> = new Map([
+  ['sandbox', 'the program is started without a sandbox'],
+  ['sandboxEnabled', 'the program is started without a sandbox'],
+  ['watchPaths', 'a change of these files restarts nothing'],
+]);
 
-/** Unknown fields may belong to other hosts and are tolerated. One warning names them all, and what they may have meant. */
+/** Unknown fields may belong to other hosts and are tolerated. One warning names them all, with suggestions. */
 export function reportUnknown(entry: RawEntry, report: Report): void {
   const unknown = Object.keys(entry).filter((field) => {
     const isKnown = Object.hasOwn(ENTRY_SCHEMA.properties, field) || isNothing(entry[field]);
@@ -62,25 +62,26 @@ export function reportUnknown(entry: RawEntry, report: Report): void {
     report([first], `is not a known field; did you mean '${meant}'?`, 'warning');
     return;
   }
-  const told = unknown.flatMap((field) => CONSEQUENCES[field] ?? []);
-  const consequence = told.length > 0 ? [...new Set(told)].join('; ') : 'the server is used without';
+  const consequences = new Set(unknown.flatMap((field) => CONSEQUENCES.get(field) ?? []));
+  const consequence = [...consequences].join('; ');
   if (others.length === 0) {
-    report(
-      [first],
-      `is not a known field: ${told.length > 0 ? consequence : `${consequence} it`}`,
-      'warning',
-    );
+    report([first], `is not a known field: ${consequence || 'the server is used without it'}`, 'warning');
     return;
   }
-  const names = unknown.map((field) => {
-    const near = meantField(field);
-    return `'${printable(field)}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`;
-  });
   report(
     [],
-    `${names.join(', ')} are not known fields: ${told.length > 0 ? consequence : `${consequence} them`}`,
+    `${withSuggestions(unknown)} are not known fields: ${consequence || 'the server is used without them'}`,
     'warning',
   );
+}
+
+/** The quoted names of unknown fields, each with the field that was probably meant; `others` as in `meantField`. */
+export function withSuggestions(fields: readonly string[], others: readonly string[] = []): string {
+  const names = fields.map((field) => {
+    const meant = meantField(field, others);
+    return `'${printable(field)}'${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
+  });
+  return names.join(', ');
 }
 
 function isNothing(value: unknown): boolean {

@@ -10,8 +10,8 @@
  *   $$                       one literal `$`, where a single one would begin one of the above;
  *                            everywhere else dollars are left as they are
  *
- * Everything else is text, such as `$(…)`, `${name%.*}` and `${list[@]}`. In code for a shell or an interpreter only
- * what a person is asked for and the folders are replaced: the other references are the shell's own.
+ * Everything else is text, such as `$(…)`, `${name%.*}` and `${list[@]}`. In code for a shell or an interpreter, only
+ * `${input:ID}` and the folders are replaced: the other references belong to the shell.
  *
  * T1. Pure: a template says what it wants; somebody else looks it up.
  * T2. A looked-up value is final: it is never read as a template again.
@@ -34,7 +34,7 @@ export type Part =
 
 export type Variable = Extract<Part, { kind: 'variable' }>;
 
-/** `plain`: references in braces. `command-line`: bare names as well. `code`: what a person is asked for, and folders. */
+/** `plain`: references in braces. `command-line`: bare names as well. `code`: only inputs and folders. */
 export type Reading = 'plain' | 'command-line' | 'code';
 
 const BUILTINS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'] as const;
@@ -101,7 +101,7 @@ export interface Piece {
   readonly isLiteral: boolean;
 }
 
-/** The pieces as one template. What a dollar means depends on all that follows it. */
+/** The pieces as one template. The meaning of a dollar depends on all the text after it. */
 export function joinTemplate(pieces: readonly Piece[], reading: Reading): string {
   const text = pieces.map((piece) => piece.text).join('');
   const ends = literalEnds(pieces);
@@ -112,13 +112,13 @@ export function joinTemplate(pieces: readonly Piece[], reading: Reading): string
       dollars,
       (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from,
     );
-    written += text.slice(end, from) + '$'.repeat(Math.max(0, literal));
+    written += text.slice(end, from) + '$'.repeat(literal);
     end = from;
   }
   return written + text.slice(end);
 }
 
-/** Where each piece ends, and how far the text from a place in it is literal. */
+/** The end of each piece, and how far the literal text extends from an offset in it. */
 function literalEnds(pieces: readonly Piece[]) {
   let end = 0;
   const ranges = pieces.map(({ text, isLiteral }) => ({ end: (end += text.length), isLiteral }));
@@ -137,27 +137,26 @@ export function isBuiltin(name: string): name is Builtin {
   return BUILTINS.some((builtin) => builtin === name);
 }
 
-/** A run of dollars with what follows it, which is a reference if the number of dollars is odd. */
+/** A run of dollars and what follows it. It is a reference if the number of dollars is odd. */
 interface Found {
-  /** Where its dollars begin. */
+  /** Offset of its first dollar. */
   readonly from: number;
   readonly dollars: number;
   readonly origin: Variable['origin'];
   readonly name: string;
   readonly isBare: boolean;
-  /** Where the part after the dollars and the name ends: the end of the reference, or the begin of its default. */
+  /** Offset after the name: the end of the reference, or the start of its default. */
   readonly bodyAt: number;
-  /** Where the brace that closes the default is; undefined without a default. */
+  /** Offset of the brace that closes the default; undefined without a default. */
   closedAt?: number;
 }
 
-/** In the order of the text; those in defaults follow the one that they are in. */
+/** In the order of the text. A reference in a default follows the reference that contains it. */
 function findReferences(text: string, reading: Reading): readonly Found[] {
   const found: Found[] = [];
   /** References whose default is open, the innermost last; undefined for another brace inside a default. */
   const open: (Found | undefined)[] = [];
   const unclosed = new Set<Found>();
-  SPECIAL.lastIndex = 0;
   for (let at = nextSpecial(text, 0); at !== -1;) {
     if (text[at] === '}') {
       const closed = open.pop();
@@ -190,7 +189,7 @@ function nextSpecial(text: string, from: number): number {
   return SPECIAL.exec(text)?.index ?? -1;
 }
 
-/** What follows a run of dollars, if that could be a reference. */
+/** The reference that starts with a run of dollars; undefined if there is none. */
 function referenceAt(
   text: string,
   from: number,

@@ -126,18 +126,18 @@ function checkProxy({ proxy }: EntryFields, report: Report): void {
   if (proxy === true) report(['proxy'], 'expected an address or false, found true');
 }
 
-/** Nobody limits a server to less than a second: such a number is in seconds. */
+/** A smaller `timeout` is in seconds, because nobody limits a server to less than a second. */
 const LEAST_MS = 1_000;
 
 /**
- * Other hosts use the name `timeout` without a unit, and most of them for calls: it limits these too, unless the entry
- * has a limit of its own for them.
+ * Other hosts use the name `timeout` without a unit, and most of them use it for calls. It therefore limits calls as
+ * well, unless the entry has its own limit for them.
  */
 function inMilliseconds({ timeout, ...fields }: RawEntry, report: Report): RawEntry {
   if (typeof timeout !== 'number') return fields;
   const isSeconds = timeout > 0 && timeout < LEAST_MS;
   if (isSeconds) {
-    const message = `is taken for seconds, since it is below ${LEAST_MS}; write 'startTimeoutMs' and 'callTimeoutMs' in milliseconds`;
+    const message = `is read as seconds, because it is below ${LEAST_MS}; write 'startTimeoutMs' and 'callTimeoutMs' in milliseconds`;
     report(['timeout'], message, 'warning');
   }
   const ms = isSeconds ? timeout * 1_000 : timeout;
@@ -159,10 +159,10 @@ function checkTexts(config: ServerConfig, entry: RawEntry, report: Report): void
   });
 }
 
-/** What other hosts replace. */
+/** References that other hosts replace. */
 const FOREIGN = /(?<!\$)\$\{(command|config|file|workspaceFolder):[^}\s-]/;
 
-/** Variables that people write as for a shell, although no host replaces them in `env`. */
+/** Variables that people write as in a shell, although they are not replaced in `env`. */
 const BARE_NAME = /(?<!\$)\$(HOME|PATH|PWD|TMPDIR|USER)(?![A-Za-z0-9_])/;
 
 function reportBareName(text: string, place: Path, report: Report): void {

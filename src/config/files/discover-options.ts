@@ -12,7 +12,7 @@ export interface ConfigFile {
    * `given`.
    */
   readonly scope?: 'given' | 'project';
-  /** `all`: none of its entries needs trust, wherever the file is. Default: by `scope`. */
+  /** `all`: none of its entries needs trust, wherever the file is. Default: depends on `scope`. */
   readonly trust?: 'all';
 }
 

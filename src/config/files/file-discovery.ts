@@ -40,8 +40,8 @@ export async function findSources(
 }
 
 /**
- * Whether a file, or the target of a link to it, is part of a project, which others than the user may have written. Files
- * in the folders where programs keep the configuration of the user are not.
+ * Whether a file, or its target if it is a link, is part of a project, which people other than the user may have written.
+ * Files in the user's configuration folders are not part of a project.
  */
 export async function isInProject(path: string, machine?: Machine): Promise<boolean> {
   const on = machine ?? (await thisMachine(process.env));
@@ -54,7 +54,7 @@ export async function isInProject(path: string, machine?: Machine): Promise<bool
   return roots.some((root) => root !== undefined);
 }
 
-/** Where the user's configuration is: the folders for it, and those of the known files. */
+/** The user's configuration folders, and the folders of the known files. */
 function userFolders(machine: Machine): readonly string[] {
   const bases = (['own', 'dotConfig', 'appData'] as const).flatMap((base) => baseFolder(base, machine) ?? []);
   const known = KNOWN_SOURCES.filter((row) => !isOfProject(row)).flatMap((row) =>

@@ -107,7 +107,7 @@ function entriesIn(
   return members.map((member) => ({ ...member, translate: holder.translate }));
 }
 
-/** opencode has a type of its own for each entry. */
+/** An entry of opencode is recognized by its `type`. */
 const translateLower: Translate = (entry) =>
   entry['type'] === 'local' || entry['type'] === 'remote' ? translateOpencode(entry) : translateVsCode(entry);
 

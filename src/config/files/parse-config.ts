@@ -8,7 +8,7 @@
  */
 import type { ConfigProblem } from '../../errors.js';
 import type { ServerConfig } from '../entry/server-config.js';
-import { meantField, type RawEntry } from '../entry/spelling.js';
+import { meantField, withSuggestions, type RawEntry } from '../entry/spelling.js';
 import { findServers, REPEATED, type FoundServer, type ReportProblem } from './find-servers.js';
 import { originOf } from '../hosts/translation.js';
 import type { InputSpec } from '../entry/server-spec.js';
@@ -34,7 +34,7 @@ export interface ParsedConfig {
   readonly problems: readonly ConfigProblem[];
   /** The declarations of its inputs, by id. */
   readonly inputs: ReadonlyMap<string, InputSpec>;
-  /** Names of servers of the project's `.mcp.json` that it turns off. */
+  /** Names of servers in the project's `.mcp.json` that this file disables. */
   readonly turnedOff: readonly string[];
 }
 
@@ -134,18 +134,14 @@ function parseEntry(
   return { config: validated.config };
 }
 
-/** One message for all fields of an entry that have a meaning elsewhere only. */
+/** One message for all fields of an entry that have a meaning only in other hosts. */
 function whyUnused(unused: readonly string[], words: readonly string[]): string {
-  const [first = ''] = unused;
-  const meant = meantField(first, words);
-  if (unused.length === 1) {
+  const [first = '', ...others] = unused;
+  if (others.length === 0) {
+    const meant = meantField(first, words);
     return `has no counterpart here and is not used${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
   }
-  const names = unused.map((field) => {
-    const near = meantField(field, words);
-    return `'${printable(field)}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`;
-  });
-  return `${names.join(', ')} have no counterpart here and are not used`;
+  return `${withSuggestions(unused, words)} have no counterpart here and are not used`;
 }
 
 // The inputs that a file declares beside its servers, as in VS Code.

@@ -34,7 +34,7 @@ export interface SourceEntries {
   readonly refused: readonly string[];
   readonly problems: readonly ConfigProblem[];
   readonly inputs?: ReadonlyMap<string, InputSpec>;
-  /** Names of servers of the project's `.mcp.json` that it turns off. */
+  /** Names of servers in the project's `.mcp.json` that this source disables. */
   readonly turnedOff?: readonly string[];
 }
 

@@ -69,7 +69,7 @@ function toReferences(variables: unknown): unknown {
   );
 }
 
-/** A table with the client; the scopes are beside it. */
+/** The table `oauth` holds the client; `scopes` is next to it. */
 function oauthOf({ oauth, scopes }: RawEntry): unknown {
   return joined(oauth, isAbsent(scopes) ? undefined : { scopes });
 }

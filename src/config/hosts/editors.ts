@@ -1,6 +1,6 @@
 /**
  * The hosts whose entries are nearly those of `.mcp.json`: Claude, the editors, Cline and Gemini CLI. Their additional
- * fields are adopted if they mean the same here. Other fields stay: the validation reports those that it does not know.
+ * fields are adopted if they mean the same here. Other fields are kept: the validation reports the unknown ones.
  */
 import { delimiter } from 'node:path';
 import type { RawEntry } from '../entry/spelling.js';
@@ -17,7 +17,7 @@ const TOOL_LISTS = [
 
 export const translatePlain: Translate = (entry) => translate(entry, anyLists(entry));
 
-/** Its `timeout` is the limit of a call, in milliseconds; it ignores one below a second. */
+/** In Claude Code, `timeout` is the limit for a call in milliseconds; a value below a second is ignored. */
 export const translateClaudeCode: Translate = (entry) => {
   const { timeout } = entry;
   const { made, ...rules } = anyLists(entry);
@@ -28,7 +28,7 @@ export const translateClaudeCode: Translate = (entry) => {
   });
 };
 
-/** Variables may be numbers there, null removes one, and `PATH` is appended to that of the host. */
+/** In VS Code, a variable can be a number, `null` removes it, and `PATH` is appended to the host's `PATH`. */
 export const translateVsCode: Translate = (entry) => {
   const { made, ...rules } = anyLists(entry);
   return translate(entry, {
@@ -46,7 +46,7 @@ export const translateCline: Translate = (entry) => {
   return translate(entry, { made: { ...made, callTimeoutMs }, ...lists, reports });
 };
 
-/** Its `timeout` is the limit of a request, in milliseconds. `$NAME` is a variable everywhere, and text if it is unset. */
+/** In Gemini CLI, `timeout` is the limit for a request in milliseconds. `$NAME` is a variable in every field, or text if it is unset. */
 export const translateGemini: Translate = (entry) => {
   const { made, ...lists } = toolLists(entry, 'includeTools', 'excludeTools');
   const callTimeoutMs = [entry['timeout'] ?? undefined, 'timeout'] as const;
@@ -56,7 +56,7 @@ export const translateGemini: Translate = (entry) => {
   return translate(braced, { made: { ...made, callTimeoutMs }, ...lists, reports });
 };
 
-/** The fields in which `$NAME` is text here. */
+/** The fields in which Troupe reads `$NAME` as text. */
 const IN_BRACES = new Set(['url', 'httpUrl', 'headers', 'env', 'oauth']);
 
 function inBraces(value: unknown): unknown {

@@ -11,7 +11,7 @@ export const translateOpencode: Translate = (entry) => {
   const texts = withReferences(entry) as RawEntry;
   return translate(texts, {
     made: limits(texts['timeout']),
-    // `remote` is streamable HTTP with a fallback to SSE there, which is the meaning of no type here.
+    // In opencode, `remote` is streamable HTTP with a fallback to SSE. Here, that is an entry without a type.
     known: texts['type'] === 'remote' ? ['type'] : [],
   });
 };

@@ -21,8 +21,7 @@ const DEFAULT_MAX_LOG_BYTES = 64 * 1_024 * 1_024;
 /**
  * A sink for `record` that writes to a file. Opens nothing yet; `write` rejects as `node:fs` does.
  *
- * @param path Path of the file, relative to the working directory of now. A file that is there already becomes
- *   `PATH.1`.
+ * @param path Path of the file, relative to the current working directory. An existing file becomes `PATH.1`.
  * @param options Size after which a new part begins. Default: 64 MiB.
  *
  * @example

@@ -1,5 +1,6 @@
 /**
- * A log in memory, with access to any moment: by entry, by time, forwards and backwards. Runs in a browser.
+ * A log in memory, with access to any moment: by entry, by time, forwards and backwards. Runs in a browser. Longer than 300
+ * lines because it documents the public `OpenLog`, with an example for each method.
  *
  * G1. Opening parses only headers (`line-index.ts`); other lines are parsed on demand.
  * G2. A moment is folded from the snapshot before it, so it costs no more than the entries between two snapshots.
@@ -127,7 +128,7 @@ export interface OpenLog {
 /**
  * Opens the bytes of a log, or of its parts, the oldest first.
  *
- * @param parts The bytes of each part, the oldest first. They are read on demand, so they must not change.
+ * @param parts The bytes of each part, oldest first. They are read on demand, so they must not change.
  *
  * @example
  * ```ts

@@ -57,9 +57,9 @@ const PROGRESS_EVERY = 1_000;
  * Replays a log, or the parts of one, the oldest first. Never rejects: a problem with the log is in the report, and
  * everything before it was replayed.
  *
- * @param bytes The bytes of the log in chunks of any size, for instance a read stream; or a list of parts, the oldest
+ * @param bytes The bytes of the log in chunks of any size, for instance a read stream; or a list of parts, oldest
  *   first.
- * @param options Where to stop, and what to call on the way. Default: to the end, and nothing.
+ * @param options At which entry to stop, and what to call during the replay. Default: replay to the end, and call nothing.
  *
  * @example
  * ```ts

@@ -42,7 +42,7 @@ export class ClientCatalog {
   /** An event came, so the lists must be compared. */
   #isMoved = false;
   readonly #listeners = new Set<(changed: readonly NotifiedList[]) => void>();
-  #untold = new Set<NotifiedList>();
+  #unreported = new Set<NotifiedList>();
   #stop: (() => void)[] = [];
 
   constructor(view: ServerView, naming: () => NamingTemplate | undefined) {
@@ -61,7 +61,7 @@ export class ClientCatalog {
     return this.#tools.get(name);
   }
 
-  /** Which of those servers would have a tool of that name; undefined if the name does not tell. */
+  /** Which of those servers would have a tool of that name; undefined if the name does not show it. */
   serverNamedBy(name: string, servers: readonly string[]): string | undefined {
     return serverNamedBy(name, servers, this.#namingNow());
   }
@@ -90,7 +90,7 @@ export class ClientCatalog {
   #listen(): void {
     this.#isStale = true;
     this.#bringUpToDate();
-    this.#untold.clear();
+    this.#unreported.clear();
     for (const { events$, inside } of this.#view.troupes) {
       const events = events$.subscribe((event) => {
         if (!ToolRegistry.concerns(event) && event.type !== 'connection.state' && !isReload(event)) return;
@@ -108,8 +108,8 @@ export class ClientCatalog {
     if (!this.#isMoved) return;
     this.#isMoved = false;
     this.#bringUpToDate();
-    const changed = [...this.#untold];
-    this.#untold = new Set();
+    const changed = [...this.#unreported];
+    this.#unreported = new Set();
     for (const listener of [...this.#listeners]) listener(changed);
   }
 
@@ -127,19 +127,19 @@ export class ClientCatalog {
     if (isRenamed || !isSame('tools')) this.#takeTools(shares);
     if (isRenamed || !isSame('prompts')) this.#takePrompts(shares);
     if (isSame('resources') && isSame('resourceTemplates')) return;
-    this.#untold.add('resources');
+    this.#unreported.add('resources');
     this.#addresses = new ResourceAddresses(shares);
   }
 
   #takeTools(shares: readonly Share[]): void {
-    this.#untold.add('tools');
+    this.#unreported.add('tools');
     const [tools, names] = this.#named(shares, 'tools');
     this.#lists = { ...this.#lists, tools };
     this.#tools = names;
   }
 
   #takePrompts(shares: readonly Share[]): void {
-    this.#untold.add('prompts');
+    this.#unreported.add('prompts');
     const [prompts, names] = this.#named(shares, 'prompts');
     this.#lists = { ...this.#lists, prompts };
     this.#prompts = names;

@@ -53,14 +53,14 @@ export interface ClientRequestsParts {
   readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly reportProgress: (token: string | number, progress: Progress, request: ClientRequest) => void;
   readonly hasAdminTools: boolean;
-  /** The client sees tools to search for the servers' tools instead of those themselves. */
+  /** The client sees the tools for searching instead of the tools of the servers. */
   readonly isSearched: boolean;
   readonly isFailClosed: boolean;
   /** Maximum wait for lists that are being read, milliseconds. */
   readonly listGateMs: number;
   /** Maximum number of list entries in one answer. */
   readonly pageSize: number;
-  /** The instructions of the server that the client got with the first answer. */
+  /** The instructions of the server that the client got with the answer to `initialize`. */
   readonly instructed: (server: string) => string | undefined;
 }
 
@@ -271,7 +271,7 @@ export class ClientRequests {
     return { [list]: entries, ...next, _meta: { [SERVERS_META]: this.#outcomes() } };
   }
 
-  /** With the instructions that came too late for the first answer. */
+  /** The outcomes, with the instructions that came too late for the answer to `initialize`. */
   #outcomes(): Readonly<Record<string, ServerOutcome>> {
     const { view, instructed } = this.#parts;
     const outcomes = Object.entries(outcomesOf(view.statuses)).map(([server, outcome]) => {

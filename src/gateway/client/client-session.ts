@@ -117,7 +117,7 @@ export class ClientSession implements AskedClient {
   #view: ServerView | undefined;
   #level: LoggingLevel | undefined;
   #isInitialized = false;
-  /** By server: what the first answer said. */
+  /** By server: the instructions in the answer to `initialize`. */
   #instructions: ReadonlyMap<string, string> = new Map();
   #usedAt: number;
   #statusTimer: unknown;

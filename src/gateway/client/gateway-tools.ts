@@ -1,9 +1,9 @@
-/** Tools that the gateway itself offers beside those of the servers. */
+/** Tools that the gateway itself offers, in addition to the tools of the servers. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../protocol/protocol-client.js';
 import type { ServerView } from '../upstream/server-view.js';
 
-/** What a tool of the gateway works with. */
+/** What a tool of the gateway gets when it runs. */
 export interface GatewayToolContext {
   readonly view: ServerView;
   /** The tools of the servers, as the client sees them. */
@@ -18,7 +18,7 @@ export interface GatewayTool {
   run(context: GatewayToolContext, args: JsonObject): Promise<JsonObject>;
 }
 
-/** The tools under names that are not taken: if a server has a tool of the same name, the gateway's gets another. */
+/** The tools under names that are not taken: if a server has a tool of the same name, the gateway's tool gets another name. */
 export class GatewayTools {
   readonly #tools: readonly GatewayTool[];
   readonly #isTaken: (name: string) => boolean;

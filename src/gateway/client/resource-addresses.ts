@@ -3,7 +3,7 @@
  *
  * A URI that one server offers stays as it is. If several servers offer the same URI, each of them is listed under a URI
  * with the name of the server before the scheme, as in `git+ssh:`. For example, `file:///rules.md` of the server `south`
- * becomes `south+file:///rules.md`. A qualified URI is accepted even if there is nothing to tell apart.
+ * becomes `south+file:///rules.md`. A qualified URI is accepted even if only one server offers the URI.
  */
 import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import { fitsTemplate } from '../../catalog/resource.js';
@@ -59,7 +59,7 @@ export class ResourceAddresses {
     return `${this.#prefixes.get(server) ?? ''}${uri}`;
   }
 
-  /** The resources, or templates, that a client may mean with this URI. More than one: it must be qualified. */
+  /** The resources, or templates, that a client may mean with this URI. If there are several, the URI must be qualified. */
   find(uri: string): readonly ServerResource[] {
     const listed = this.#listed.get(uri);
     if (listed !== undefined) return [...listed].map((server) => ({ server, uri }));
@@ -70,7 +70,7 @@ export class ResourceAddresses {
     return this.#offering(uri).map((server) => ({ server, uri }));
   }
 
-  /** An answer of that server with the addresses of its resources that lead this client to them. */
+  /** The answer of that server, with each resource URI replaced by the address under which this client finds it. */
   addressed(server: string, answer: JsonObject): JsonObject {
     const change = (value: unknown): unknown => {
       if (Array.isArray(value)) return mapChanged(value, change);

@@ -3,8 +3,8 @@
  * for a tool, reads its definition, and calls it by name.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { argumentsIn } from '../../calls/call-problem.js';
 import { ToolIndex } from '../../catalog/tool-index.js';
-import { isJsonObject } from '../../json/json-object.js';
 import type { JsonObject } from '../../protocol/protocol-client.js';
 import { invalidParams } from './error-answer.js';
 import type { GatewayTool } from './gateway-tools.js';
@@ -13,7 +13,7 @@ const DEFAULT_RESULTS = 5;
 const MAX_RESULTS = 20;
 const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
 
-/** By the list that it was made from: the lists of a client stay the same object until they change. */
+/** Keyed by the list that was indexed: a list of a client stays the same object until it changes. */
 const indexes = new WeakMap<readonly Tool[], ToolIndex>();
 
 export const SEARCH_TOOLS: readonly GatewayTool[] = [
@@ -26,7 +26,10 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       inputSchema: {
         type: 'object',
         properties: {
-          query: { type: 'string', description: 'Words for what the tool does, such as "create an issue".' },
+          query: {
+            type: 'string',
+            description: 'Words that describe what the tool does, such as "create an issue".',
+          },
           limit: {
             type: 'integer',
             minimum: 1,
@@ -73,11 +76,11 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
         required: ['name'],
       },
     },
-    run: async ({ callTool }, { name, arguments: args }) => {
+    run: async ({ callTool }, { name, arguments: given }) => {
       if (typeof name !== 'string') throw invalidParams("'name' is not a text");
-      if (args !== undefined && args !== null && !isJsonObject(args))
-        throw invalidParams("'arguments' is not an object");
-      return callTool(name, args ?? {});
+      const args = argumentsIn(given);
+      if (args === undefined) throw invalidParams("'arguments' is not an object");
+      return callTool(name, args);
     },
   },
 ];

@@ -27,7 +27,7 @@ export function answerJson(
   answerText(response, status, JSON.stringify(body), headers);
 }
 
-/** The same for a body that is JSON already. */
+/** Like `answerJson`, for a body that is already JSON text. */
 export function answerText(
   response: ServerResponse,
   status: number,

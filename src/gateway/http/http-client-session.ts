@@ -41,7 +41,7 @@ export class HttpSession implements Transport {
   /** The unfinished streams. */
   readonly #streams = new Map<number, HttpStream>();
   readonly #streamOf = new Map<RequestId, number>();
-  /** The answers for clients that take no stream. */
+  /** The answers to requests whose client accepts no stream. */
   readonly #jsonOf = new Map<RequestId, JsonAnswer>();
   #lastStream = LISTENING;
   #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
@@ -78,7 +78,7 @@ export class HttpSession implements Transport {
 
   /**
    * The body of one POST: a message, or a batch. The answers to a batch come one by one on its stream, as MCP
-   * 2025-03-26 allows: clients read one message per event. A client that takes no stream gets the answers as JSON;
+   * 2025-03-26 allows: clients read one message per event. A client that accepts no stream gets the answers as JSON;
    * anything else that belongs to its requests goes to the stream that it opened with GET.
    */
   post(body: unknown, response: ServerResponse, takesStream: boolean): void {

@@ -40,8 +40,8 @@ interface Lookup {
  *
  * @param issuers URLs of the authorization servers whose tokens are accepted: `https:`, or `http:` for a loopback
  *   host.
- * @param clock Decides when an issuer that could not be reached is tried again. The expiry of a token is checked by
- *   the clock of the system. Default: the clock of the system.
+ * @param clock Decides when an issuer that could not be reached is tried again. The expiry of a token is checked
+ *   against the system clock. Default: the system clock.
  *
  * @throws {@link ConfigError} if an issuer is no address that can be trusted.
  *

@@ -13,7 +13,7 @@ import { SESSION_HEADER, SESSION_OVER, type HttpSession } from './http-client-se
 import type { HttpSessions, Route } from './http-client-sessions.js';
 
 const METHODS = 'GET, POST, DELETE';
-/** Container platforms and load balancers look here, by any name of the host and without a token. The answer reveals nothing. */
+/** Container platforms and load balancers request these, under any host name and without a token. The answer reveals nothing. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/healthz', '/livez', '/readyz']);
 const NOTHING_HERE: Refused = {
   status: 404,
@@ -55,7 +55,7 @@ export interface RoutesOptions {
   /** The origin by which clients know the service. */
   readonly origin: URL;
   readonly maxBodyBytes: number;
-  /** Whether the service takes no further sessions. */
+  /** Whether the service accepts no further sessions. */
   readonly isClosing: () => boolean;
   readonly clock: Clock;
 }
@@ -205,7 +205,7 @@ function takesStream({ accept = '' }: IncomingHttpHeaders): boolean {
   return /text\/event-stream|text\/\*|\*\/\*/i.test(accept);
 }
 
-/** Without `Accept`, anything may be sent (RFC 9110, section 12.5.1); a client that does not say is a simple one. */
+/** Without `Accept`, anything may be sent (RFC 9110, section 12.5.1). Such a client is probably simple, so it gets JSON. */
 function takesJson({ accept = '*/*' }: IncomingHttpHeaders): boolean {
   return /application\/(json|\*)|\*\/\*/i.test(accept);
 }

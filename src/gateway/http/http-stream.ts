@@ -54,7 +54,7 @@ export class HttpStream {
 
   /**
    * Continues over this response, whose head is written here: with the messages after that event, or else with those
-   * that were never written. `primes` tells the client at once from where it may resume; older clients fail on such an
+   * that were never written. `primes`: the client gets at once an event from which it can resume; older clients fail on such an
    * event.
    */
   attach(response: ServerResponse, { head, primes, since = this.#saidUpTo }: Attachment): void {

@@ -1,4 +1,4 @@
-/** The answer to the requests of one POST whose client takes no stream: JSON, once every request has its answer. */
+/** The answer to one POST whose client accepts no stream: JSON, sent once every request of the POST has its answer. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
@@ -11,7 +11,7 @@ export class JsonAnswer {
   readonly #isBatch: boolean;
   readonly #answers: string[];
 
-  /** `answers` are those that are known already. */
+  /** `answers`: the answers that are already known. */
   constructor(
     response: ServerResponse,
     head: OutgoingHttpHeaders,
@@ -35,7 +35,7 @@ export class JsonAnswer {
     else answerText(this.#response, 200, this.#isBatch ? `[${this.#answers.join(',')}]` : first, this.#head);
   }
 
-  /** Gives up the requests that have no answer. */
+  /** Answers with the refusal if a request is still open. */
   refuse(refusal: Refused): void {
     if (this.#open.size > 0 && !this.#response.destroyed) refuse(this.#response, refusal);
     this.#open.clear();

@@ -4,8 +4,8 @@
  * Owns the port and the life of requests. Does not own the answers (`http-routes.ts`), access (`http-access.ts`) nor
  * sessions (`http-client-sessions.ts`).
  *
- * H1. A request needs the right `Host` and `Origin`, and the token if there is one. Only a probe of whether the service lives
- *     needs nothing, and gets nothing else.
+ * H1. A request needs the right `Host` and `Origin`, and the token if there is one. Only a health probe needs
+ *     none of them, and it gets nothing else.
  * H2. If other computers can reach the service, there is a token.
  * H3. An error in here, or of a socket, ends one exchange and nothing else.
  * H4. Nothing is left after `close()`. The gateway itself stays open: its creator closes it.
@@ -37,9 +37,9 @@ export interface HttpService {
   /** Number of open sessions. */
   readonly sessions: number;
   /**
-   * Takes no further requests, waits for those in flight, and ends every session. Never rejects.
+   * Accepts no further requests, waits for those in flight, and ends every session. Never rejects.
    *
-   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, else 10,000.
+   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, otherwise 10,000.
    *
    * @example
    * ```ts

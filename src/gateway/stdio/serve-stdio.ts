@@ -35,9 +35,9 @@ export interface StdioService {
   /** Resolves when the session is over and everything is written. Never rejects. */
   readonly closed: Promise<void>;
   /**
-   * Takes no further requests, waits for those in flight, and ends the session. Never rejects.
+   * Accepts no further requests, waits for those in flight, and ends the session. Never rejects.
    *
-   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, else 10,000.
+   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, otherwise 10,000.
    *
    * @example
    * ```ts

@@ -38,7 +38,7 @@ export function notifyingStore(store: TrustStore): TrustStore {
     revoke: (hash) => store.revoke(hash),
     trust: async (request) => {
       await store.trust(request);
-      for (const tell of [...listeners]) tell();
+      for (const listener of [...listeners]) listener();
     },
     watch: (onChange) => {
       listeners.add(onChange);

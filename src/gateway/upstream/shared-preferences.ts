@@ -28,7 +28,7 @@ export class SharedSubscriptions {
 /** The log levels that clients requested. */
 export class SharedLevels {
   readonly #wished = new Map<object, LoggingLevel>();
-  #told: LoggingLevel | undefined;
+  #current: LoggingLevel | undefined;
 
   /** Returns the new level for the servers; undefined if it stays the same. */
   wish(client: object, level: LoggingLevel): LoggingLevel | undefined {
@@ -42,8 +42,8 @@ export class SharedLevels {
 
   #change(): LoggingLevel | undefined {
     const most = LOG_LEVELS.find((level) => [...this.#wished.values()].includes(level));
-    if (most === undefined || most === this.#told) return undefined;
-    return (this.#told = most);
+    if (most === undefined || most === this.#current) return undefined;
+    return (this.#current = most);
   }
 }
 

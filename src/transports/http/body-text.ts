@@ -26,10 +26,10 @@ export async function readText(
   return textOf(chunks);
 }
 
-/** Chunks of blanks that may come before JSON. */
+/** Chunks of white space that may precede JSON. */
 const MAX_BLANK_CHUNKS = 16;
 
-/** Whether the first character of a body begins a JSON message, and the same body with nothing lost. */
+/** Whether the first character of a body can start a JSON message, and the same body, still complete. */
 export async function beginsAsJson(
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly isJson: boolean; readonly body: AsyncIterable<Uint8Array> }> {

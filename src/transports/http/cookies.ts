@@ -1,10 +1,10 @@
 /**
- * The cookies of one session: a load balancer that keeps a session on one of several servers often does so by a cookie.
+ * The cookies of one session: load balancers often use a cookie to keep a session on one of several servers.
  *
- * C1. A cookie goes back to the host and port that set it and to no other, whatever its `Domain`. `Path`, `Secure`, `Max-Age`
- *     and `Expires` count (RFC 6265 section 5).
+ * C1. A cookie is sent only to the host and port that set it, whatever its `Domain`. `Path`, `Secure`, `Max-Age` and
+ *     `Expires` are respected (RFC 6265 section 5).
  * C2. They end with the session, and are never stored.
- * C3. Their number and size are bounded; the oldest go first (RFC 6265 section 6.1).
+ * C3. Their number and size are bounded; the oldest are removed first (RFC 6265 section 6.1).
  */
 import type { Clock } from '../../ports.js';
 
@@ -52,7 +52,7 @@ export class Cookies {
     }
   }
 
-  /** The header `Cookie` of a request to this address, beside the configured one; undefined if there is none. */
+  /** The `Cookie` header of a request to this address, including the configured cookies; undefined if there are none. */
   header(to: URL, configured: string | undefined): string | undefined {
     const now = this.#clock.now();
     const fitting = [...this.#kept.values()]

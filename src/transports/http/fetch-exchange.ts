@@ -37,7 +37,7 @@ export function createFetchExchange(fetch: typeof globalThis.fetch): HttpExchang
   };
 }
 
-/** The limits of the dispatcher on silence do not apply: an event stream may be silent for hours. */
+/** The inactivity timeouts of the dispatcher are turned off: an event stream may be silent for hours. */
 export function createDispatcherExchange(dispatcher: Dispatcher): HttpExchange {
   return {
     send: async ({ url, method, headers, body, signal, onconnect }) => {
@@ -77,7 +77,7 @@ function toReply(
     cookies: () => [headers['set-cookie'] ?? []].flat(),
     body: decoded ?? body,
     discard: async () => {
-      // A body that is destroyed unread reports that as an error.
+      // A body that is destroyed before it was read emits an error.
       body.on('error', () => {});
       body.destroy();
     },

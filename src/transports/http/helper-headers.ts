@@ -1,8 +1,8 @@
 /**
- * The headers that a program gives (`headersHelper`): run before the session, and again if the server refuses them.
+ * The headers that a program provides (`headersHelper`). It runs before the session, and again if the server refuses them.
  *
- * H1. Requests that are refused at the same time share one run. It ends when none of them waits for it any longer.
- * H2. Their values are secrets: they are remembered before they are sent.
+ * H1. Requests that are refused at the same time share one run. The run is cancelled when no request waits for it any longer.
+ * H2. The values are secrets: they are registered for masking before they are sent.
  */
 import { isObject } from '../../config/entry/read-shape.js';
 import { parseJson } from '../../json/parse-json.js';
@@ -10,11 +10,11 @@ import { abortable } from '../../async/abortable.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { lowerCased } from './server-address.js';
 
-/** Further headers of a session, which may change. */
+/** Additional headers of a session, which may change. */
 export interface ChangingHeaders {
   /** In lower case. */
   readonly current: Readonly<Record<string, string>>;
-  /** Whether there are other headers now than the refused ones. Rejects if they cannot be renewed. */
+  /** Whether the headers now differ from the refused ones. Rejects if they cannot be renewed. */
   renewed(refused: Readonly<Record<string, string>>, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -25,17 +25,23 @@ export interface HelperPorts {
   readonly remember: (secrets: readonly string[]) => void;
 }
 
-/** Runs the program once. Rejects with a `TransportError` if it gives no headers. */
+/** Runs the program once. Rejects with a `TransportError` if it prints no headers. */
 export async function openHelperHeaders(ports: HelperPorts, signal: AbortSignal): Promise<ChangingHeaders> {
   const headers = new HelperHeaders(ports);
   await headers.renewed(headers.current, signal);
   return headers;
 }
 
+interface Run {
+  readonly over: AbortController;
+  readonly done: Promise<void>;
+  /** Number of requests that wait for it. */
+  waiting: number;
+}
+
 class HelperHeaders implements ChangingHeaders {
   current: Readonly<Record<string, string>> = {};
-  #running: { readonly over: AbortController; readonly done: Promise<void> } | undefined;
-  #waiting = 0;
+  #running: Run | undefined;
 
   constructor(private readonly ports: HelperPorts) {}
 
@@ -45,21 +51,30 @@ class HelperHeaders implements ChangingHeaders {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const running = (this.#running ??= this.#begin());
-    this.#waiting += 1;
+    const run = (this.#running ??= this.#begin());
+    run.waiting += 1;
     try {
-      await abortable(running.done, signal);
+      await abortable(run.done, signal);
     } finally {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) running.over.abort(signal.reason);
+      run.waiting -= 1;
+      if (run.waiting === 0) {
+        // A cancelled run may take a while to end: the next request starts another one.
+        this.#forget(run);
+        run.over.abort(signal.reason);
+      }
     }
   }
 
-  #begin() {
+  #begin(): Run {
     const over = new AbortController();
-    const done = this.#read(over.signal).finally(() => (this.#running = undefined));
-    done.catch(() => {});
-    return { over, done };
+    const run = { over, done: this.#read(over.signal), waiting: 0 };
+    const forget = (): void => this.#forget(run);
+    run.done.then(forget, forget);
+    return run;
+  }
+
+  #forget(run: Run): void {
+    if (this.#running === run) this.#running = undefined;
   }
 
   async #read(signal: AbortSignal): Promise<void> {
@@ -69,15 +84,15 @@ class HelperHeaders implements ChangingHeaders {
   }
 }
 
-/** Numbers and booleans are taken as text. The message holds nothing of the output. */
+/** Numbers and booleans are converted to text. The error message contains nothing of the output. */
 function readHeaders(output: string): Readonly<Record<string, string>> {
   const value = parseJson(output);
   const isScalar = (item: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof item);
   if (!isObject(value) || !Object.values(value).every(isScalar)) {
     throw new TransportError({
       code: 'spawn-failed',
-      message: "The 'headersHelper' printed no JSON object of headers.",
-      hint: 'It must print nothing else on its stdout, such as { "Authorization": "Bearer …" }.',
+      message: "The 'headersHelper' did not print a JSON object of headers.",
+      hint: 'Its whole stdout must be such an object, for example { "Authorization": "Bearer …" }.',
     });
   }
   return lowerCased(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, String(item)])));

@@ -39,11 +39,11 @@ export interface HttpExchange {
   close(): Promise<void>;
 }
 
-/** What a proxy has to do with a missing reply. */
+/** The part that a proxy plays in a missing reply. */
 export interface ProxyTrouble {
   /** The proxy, as messages show it. */
   readonly shown: string;
-  /** The proxy itself could not be reached, or refused. Otherwise the request has passed it. */
+  /** The proxy could not be reached, or it refused. Otherwise, the request got past the proxy. */
   readonly isAtFault: boolean;
   /** The status with which the proxy refused; undefined if it did not answer. */
   readonly status?: number;

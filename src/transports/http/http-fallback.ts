@@ -2,7 +2,7 @@
  * For addresses configured without a type: streamable HTTP, or the older HTTP+SSE if the server refuses the first message
  * as an older server does (MCP 2025-11-25, "Backwards compatibility").
  *
- * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that begins with `endpoint`.
+ * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that starts with `endpoint`.
  * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -108,7 +108,7 @@ class HttpTransport implements SessionTransport {
     }
   }
 
-  /** The server has accepted the first message, and only the stream of its answer showed what it speaks. Never rejects. */
+  /** The server accepted the first message, and only the answer stream revealed its transport. Never rejects. */
   async #fallBackLate(initialize: JSONRPCRequest, shown: TransportError): Promise<void> {
     try {
       await this.#fallBack(shown);
@@ -141,7 +141,7 @@ type Callbacks = Pick<
 
 function isFallbackReason({ code, http }: RawFailure): boolean {
   if (code !== 'http-status' || http === undefined) return false;
-  // 501: the method is not known at all.
+  // 501: the server does not support the method at all.
   return (
     (http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status)) || http.status === 501
   );

@@ -2,6 +2,7 @@
  * Why a request got no usable answer, as a failure: a status that refuses, a body that is not MCP, a network error.
  *
  * Owns the wording, and the cleaning of text from servers. The transports decide which failure ends a session.
+ * Longer than 300 lines because all messages and hints about failed HTTP requests are here.
  *
  * N1. Status and headers are known at once: a body that does not end delays a refusal by 1 s at most.
  * N2. A body with the id of the request shows that the server has read it, so the request is not repeated; the exception is
@@ -139,7 +140,7 @@ export async function refusal(
     readonly needsSignIn: boolean;
     /** A person can be asked for them. */
     readonly canSignIn: boolean;
-    /** It comes from the origin of the entry, so that it may get the credentials. */
+    /** It comes from the origin of the entry, so it may receive the credentials. */
     readonly isOwn: boolean;
     /** It is a redirect of a kind that is followed, up to a limit. */
     readonly isFollowed: boolean;
@@ -212,45 +213,45 @@ export async function notMcp(
   return new TransportError({ code: 'http-not-mcp', message, http, hint }, { written: true });
 }
 
-/** For a request that got no reply. `place` is what it was sent to. */
+/** For a request without a reply. `place` is its destination as messages show it. */
 export function notReached(error: NetworkError, place: string): TransportError {
   const { code, connected, proxy } = error;
-  const way = proxy === undefined ? '' : ` through the proxy ${proxy.shown}`;
+  const via = proxy === undefined ? '' : ` through the proxy ${proxy.shown}`;
   const failure: RawFailure =
     proxy?.isAtFault === true
       ? proxyFailure(code, proxy, place)
       : connected
         ? {
             code: 'connection-lost',
-            message: `The connection to ${place}${way} broke before the reply (${code}).`,
+            message: `The connection to ${place}${via} broke before the reply (${code}).`,
             ...replyHint(code),
           }
         : {
             code: 'address-refused',
-            message: `${place.replace(/^the /, 'The ')} cannot be reached${way} (${code}).`,
+            message: `${place.replace(/^the /, 'The ')} cannot be reached${via} (${code}).`,
             ...connectHint(code),
           };
   return new TransportError(failure, { written: connected, cause: error });
 }
 
 const CHECK_PROXY =
-  "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or 'proxy' of the entry; NO_PROXY names hosts to reach directly.";
+  "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or 'proxy' in the entry; NO_PROXY lists hosts to reach directly.";
 const PROXY_CREDENTIALS =
-  'Put user name and password into the address of the proxy: http://user:password@host:port.';
+  'Put the user name and password into the address of the proxy: http://user:password@host:port.';
 
-/** A proxy that refuses for good is a matter of configuration; one that is away, or reaches no server, may be back later. */
+/** A 4xx reply of the proxy is a configuration problem; a proxy that is down, or cannot reach the server, may recover. */
 function proxyFailure(code: string, { shown, status }: ProxyTrouble, place: string): RawFailure {
   if (status === undefined) {
-    const message = `The proxy ${shown}, which leads to ${place}, cannot be reached (${code}).`;
+    const message = `The proxy ${shown} for ${place} cannot be reached (${code}).`;
     return { code: 'address-refused', message, hint: CHECK_PROXY };
   }
   const name = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
   const http = { status };
   if (status >= 500) {
-    const message = `The proxy ${shown} does not reach ${place} (HTTP ${name}).`;
+    const message = `The proxy ${shown} cannot reach ${place} (HTTP ${name}).`;
     return { code: 'address-refused', message, http };
   }
-  const message = `The proxy ${shown} refuses to lead to ${place} (HTTP ${name}).`;
+  const message = `The proxy ${shown} refuses to connect to ${place} (HTTP ${name}).`;
   return { code: 'http-status', message, http, hint: status === 407 ? PROXY_CREDENTIALS : CHECK_PROXY };
 }
 
@@ -338,7 +339,7 @@ type Hint = Pick<RawFailure, 'hint'>;
 /** What helps if no connection could be made, by the code of the network error. */
 function connectHint(code: string): Hint {
   if (code === 'ENOENT') return { hint: 'There is no such socket. Is the server running?' };
-  if (code === 'EACCES') return { hint: 'This user may not use the socket.' };
+  if (code === 'EACCES') return { hint: 'This user does not have permission to use the socket.' };
   if (code === 'ECONNREFUSED') return { hint: 'Nothing listens there. Is the server running?' };
   if (code === 'ENOTFOUND') return { hint: 'The host name is unknown. Check its spelling and the network.' };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -350,7 +351,7 @@ function connectHint(code: string): Hint {
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return {
-      hint: "The certificate is not trusted. 'ca' of the entry or NODE_EXTRA_CA_CERTS can name a file with the certificate of its issuer.",
+      hint: "The certificate is not trusted. Set 'ca' in the entry or NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer.",
     };
   }
   if (/^(EPROTO|ERR_SSL)/.test(code))

@@ -2,7 +2,8 @@
  * What the two HTTP transports have in common: the life of a session, and passing on messages and notices.
  *
  * Owns the exchange (sockets), the abort controllers of everything in flight, and the one end of the session. Does not
- * know how messages travel: subclasses do.
+ * know how messages travel: subclasses do. Longer than 300 lines because it documents every option and holds the whole life
+ * of a session; its methods are short.
  *
  * S1. All work for the session holds a controller from `track()`; an end aborts them all with its reason.
  * S2. The session ends once: by `end()` (the server's side is over, `ended` is set) or by `close()` and `kill()`.
@@ -30,11 +31,11 @@ import { SessionRequests, type HttpAuth } from './session-requests.js';
 
 export type OpenExchange = (clock: Clock) => HttpExchange;
 
-/** What sessions with a server have shown about it, for later ones. */
+/** What sessions with a server revealed about it, for later sessions. */
 export interface HttpMemory {
   /** Sessions in a row that the server forgot as soon as the listening stream was open. */
   forgotten: number;
-  /** The server answers nothing while the listening stream is open, or forgets the session. */
+  /** The listening stream stays closed: while it was open, the server answered nothing or forgot the session. */
   keepsShut: boolean;
 }
 
@@ -173,15 +174,15 @@ export abstract class HttpSession implements SessionTransport {
       auth,
       extra,
     });
-    this.#requests.onredirect = (from, to) => this.#tellRedirect(shownUrl(from), shownUrl(to));
+    this.#requests.onredirect = (from, to) => this.#reportRedirect(shownUrl(from), shownUrl(to));
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
   }
 
-  #tellRedirect(from: string, to: string): void {
+  #reportRedirect(from: string, to: string): void {
     if (this.#redirects.has(from + to)) return;
     this.#redirects.add(from + to);
-    const message = `${from} redirects to ${to}. Requests follow, but credentials stay with their origin.`;
+    const message = `${from} redirects to ${to}. Requests follow the redirect, but credentials are never sent to another origin.`;
     this.notice('redirect-followed', message);
   }
 
@@ -245,8 +246,8 @@ export abstract class HttpSession implements SessionTransport {
   }
 
   /**
-   * Whether the session goes on although the server has refused this message: a notification needs no answer, and some servers
-   * know none. If the session is gone, the next request says so.
+   * Whether the session continues although the server refused this message: a notification needs no answer, and some servers
+   * support none. If the session is gone, the next request fails for that reason.
    */
   protected tolerates(message: JSONRPCMessage, error: unknown): boolean {
     if (!('method' in message) || !(error instanceof TransportError)) return false;
@@ -256,7 +257,7 @@ export abstract class HttpSession implements SessionTransport {
       this.#refused.add(message.method);
       this.notice(
         'protocol-oddity',
-        `${this.url} refuses '${message.method}' (HTTP ${http.status}); ignored.`,
+        `${this.url} refuses '${message.method}' (HTTP ${http.status}); the refusal is ignored.`,
       );
     }
     return true;

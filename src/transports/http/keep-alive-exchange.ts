@@ -1,6 +1,6 @@
 /**
  * HTTP through `node:http` and `node:https` with its own agents: half the cost of the global `fetch`, and the end of its
- * sockets can be awaited. A proxy gets the whole address of an `http:` request, and opens a tunnel for an `https:` one.
+ * sockets can be awaited. A proxy receives the whole address of an `http:` request, and opens a tunnel for an `https:` one.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -17,6 +17,7 @@ import {
   type ProxyTrouble,
 } from './http-exchange.js';
 import type { Proxy } from './proxy-choice.js';
+import { withoutBrackets } from './server-address.js';
 import { ProxyError, TunnelAgent } from './tunnel-agent.js';
 
 /** Less than the 5 s after which many servers drop an idle socket, so that no request is sent on a closing one. */
@@ -57,7 +58,7 @@ export function createKeepAliveExchange(clock: Clock, connections: Connections =
 
 /** A request for a proxy has the whole address in its first line (RFC 9112 section 3.2.2). */
 function throughProxy(url: URL, { url: { hostname, port, protocol }, authorization }: Proxy) {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = withoutBrackets(hostname);
   return {
     protocol,
     hostname: host,
@@ -71,7 +72,7 @@ function throughProxy(url: URL, { url: { hostname, port, protocol }, authorizati
   };
 }
 
-/** One agent for each way to connect, made when it is needed. */
+/** One agent for each kind of connection, created on first use. */
 class Agents {
   readonly #connections: Connections;
   readonly #clock: Clock;
@@ -193,7 +194,7 @@ function send(
   });
 }
 
-/** What the proxy has to do with a request without reply. Only a tunnel reports failures of the server as such. */
+/** The part that the proxy plays in a request without a reply. A tunnel reports its own failures as `ProxyError`. */
 function faultOf(
   error: unknown,
   connected: boolean,

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { isObject } from '../../config/entry/read-shape.js';
 
-/** The part of a dispatcher of undici that is used. Any version fits. */
+/** The part of a dispatcher of undici that is used. Any version works. */
 export interface Dispatcher {
   /**
    * Sends one request.
@@ -27,9 +27,9 @@ export interface NetworkOptions {
    * this computer are then reached directly.
    */
   readonly proxy?: string | false;
-  /** Certificates of further authorities, beside those of Node: paths of files in PEM, or PEM itself. Default: none. */
+  /** Certificates of further authorities, in addition to Node's own: paths of PEM files, or PEM text. Default: none. */
   readonly ca?: string | readonly string[];
-  /** The client certificate with its chain, for servers that ask for one: the path of a file in PEM, or PEM itself. */
+  /** The client certificate with its chain, for servers that ask for one: the path of a PEM file, or PEM text. */
   readonly cert?: string;
   /**
    * The key of `cert`, in the same form. It is used only for connections to the origin of the server. Default: the file or text
@@ -40,7 +40,7 @@ export interface NetworkOptions {
   readonly passphrase?: string;
   /**
    * Sends the requests instead of Node's HTTP client. It must honor `redirect: 'manual'` and `signal`. Proxy and certificates
-   * are then its own concern.
+   * are then its own responsibility.
    */
   readonly fetch?: typeof globalThis.fetch;
   /** A dispatcher of undici that sends the requests, such as a `ProxyAgent` or a `MockAgent`. It is not closed. */
@@ -75,7 +75,7 @@ const CHECKS: Readonly<
   ],
 };
 
-/** What the host's own client replaces. */
+/** Options that conflict with a client of the host. */
 const OF_OWN_CLIENT = ['proxy', 'ca', 'cert', 'key', 'passphrase'];
 
 /** The problems of the `network` option; empty if it is left out. Pure. */

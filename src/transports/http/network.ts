@@ -1,9 +1,10 @@
 /**
- * Decides by options, entry and environment how the requests to one server are sent, and reads the certificates for that.
+ * Decides from the options, the entry and the environment how the requests to one server are sent, and reads the
+ * certificates for them.
  *
  * N1. Certificates are read again for each session, so that renewed ones are picked up.
- * N2. What an entry says wins over the option of the host, except that further certificate authorities add up.
- * N3. A client certificate is used for the origin of the server only.
+ * N2. An entry takes precedence over the option of the host, except for certificate authorities: both lists are used.
+ * N3. A client certificate is used only for the origin of the server.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -94,7 +95,7 @@ async function readAuthorities(text: string): Promise<string> {
   try {
     void new X509Certificate(pem);
   } catch (error) {
-    throw unusable(`${named('ca', text)} holds no certificate in PEM.`, error);
+    throw unusable(`${named('ca', text)} contains no PEM certificate.`, error);
   }
   return pem;
 }
@@ -111,7 +112,7 @@ async function readPem(field: string, text: string): Promise<string> {
 }
 
 function named(field: string, text: string): string {
-  return isPem(text) ? `The text of '${field}'` : `The file of '${field}', ${text},`;
+  return isPem(text) ? `The text of '${field}'` : `The '${field}' file ${text}`;
 }
 
 /** `ca` of a TLS connection replaces what Node trusts, `NODE_EXTRA_CA_CERTS` included. */

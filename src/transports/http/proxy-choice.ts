@@ -1,15 +1,16 @@
 /**
- * Which proxy a request uses, by the variables that curl and most other programs use. Pure.
+ * Chooses the proxy of a request from the variables that curl and most other programs use. Pure.
  *
  * P1. `http_proxy` is for `http:` addresses, `https_proxy` for `https:`, `all_proxy` for both. A lower-case name wins over
  *     its upper-case form, and an empty value means no proxy.
- * P2. This computer is never reached through a proxy of these variables, and neither is a host that `no_proxy` names.
- * P3. Credentials of a proxy are sent to the proxy only; no message has them.
+ * P2. Neither this computer nor a host that `no_proxy` names is reached through a proxy from these variables.
+ * P3. The credentials of a proxy are sent only to the proxy; no message contains them.
  */
 import { BlockList, isIP } from 'node:net';
 import { TransportError } from '../../failures/transport-error.js';
 import { percentDecoded } from '../../text/percent-decoded.js';
 import { isLoopback } from '../loopback-host.js';
+import { withoutBrackets } from './server-address.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +42,7 @@ export function parseProxy(text: string, from: string): Proxy {
   if (url === undefined || url.hostname === '') throw unusable(`${from} is not the address of a proxy.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw unusable(
-      `${from} names a proxy that begins with '${url.protocol}//'; only http: and https: can be used.`,
+      `${from} names a proxy with '${url.protocol}//'; only http: and https: proxies are supported.`,
     );
   }
   const { username, password } = url;
@@ -93,7 +94,7 @@ function isWithin(host: string, network: string): boolean {
 
 /** Without the brackets of an IPv6 address, and without the dot of an absolute name. */
 function plainHost(host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return withoutBrackets(host).replace(/\.$/, '');
 }
 
 function read(env: Environment, name: string): { readonly name: string; readonly text: string } | undefined {
@@ -102,6 +103,6 @@ function read(env: Environment, name: string): { readonly name: string; readonly
 }
 
 function unusable(message: string): TransportError {
-  const hint = 'A proxy is written like http://user:password@proxy.example:3128.';
+  const hint = 'Write the address of a proxy like http://user:password@proxy.example:3128.';
   return new TransportError({ code: 'config-invalid', message, hint }, { written: false });
 }

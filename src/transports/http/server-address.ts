@@ -54,7 +54,7 @@ export function parseAddress(text: string, headers: Readonly<Record<string, stri
 
 function socketAddress(text: string, headers: Readonly<Record<string, string>>): HttpAddress {
   const socket = parseLocalSocket(text);
-  if (socket === undefined) throw invalid("'url' must have the path of a socket after three slashes.");
+  if (socket === undefined) throw invalid("'url' must contain the path of a socket after three slashes.");
   const { url, shown } = socket;
   return {
     url,
@@ -86,7 +86,7 @@ export function isWithinOrigin(from: URL, to: URL): boolean {
   );
 }
 
-/** Whether messages may move on to another origin: nobody else can read them there, and it is no way into this computer. */
+/** Whether a redirect to another origin is safe: it neither weakens encryption nor leads from elsewhere into this computer. */
 export function isAsProtected(from: URL, to: URL): boolean {
   if (isLoopback(from.hostname))
     return to.protocol === 'https:' || (from.protocol === to.protocol && isLoopback(to.hostname));
@@ -99,7 +99,7 @@ function basicCredentials(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** The same in lower case, without those that frame the message. Throws `config-invalid` for one that cannot be sent. */
+/** The headers in lower case, without the ones that frame the message. Throws `config-invalid` if one cannot be sent. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -125,4 +125,9 @@ function secretsIn(url: URL, headers: Readonly<Record<string, string>>): string[
 
 function invalid(message: string): TransportError {
   return new TransportError({ code: 'config-invalid', message });
+}
+
+/** The host of a URL; for an IPv6 address, without the brackets. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -2,16 +2,17 @@
  * The HTTP requests of one session: their headers, redirects, and the one renewal of credentials.
  *
  * Owns the session id, the protocol version, the cookies and the token in use. Does not own bodies: a reply is handed on unread
- * once its status is 2xx; any other status is thrown as a `TransportError`.
+ * once its status is 2xx; any other status is thrown as a `TransportError`. Longer than 300 lines because redirects, renewals
+ * and repeats all send the same request with the same headers.
  *
- * R1. Configured headers, tokens and cookies never leave the origin of the address.
+ * R1. Configured headers and tokens never leave the origin of the address, and cookies never the host that set them.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
  *     refresh. A 403 for lack of scope leads to at most one repeat, and 307 and 308 to one at the address they name.
  *     These replies say that the server has not accepted the message. Otherwise, only a request that cannot act twice is
  *     repeated: once, on a new socket, if its socket had carried others and broke before a reply.
- *     Headers that a program gives are renewed once as well, after a 401 or 403.
- * R3. The first message may be redirected in any way that keeps the method, to another origin as well if that is protected
- *     as well as the first; the session is then at the address that accepted it. Later messages stay within its origin.
+ *     After a 401 or 403, headers from a `headersHelper` are renewed once too.
+ * R3. The first message follows every redirect that keeps the method, even to another origin if the connection is at least as
+ *     well protected; the session then uses the address that accepted it. Later messages stay within its origin.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
@@ -23,7 +24,7 @@ import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } fro
 import type { ChangingHeaders } from './helper-headers.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
-/** A reply, and where it came from. */
+/** A reply with the address that it came from. */
 export interface SessionReply extends HttpReply {
   readonly url: URL;
 }
@@ -44,7 +45,7 @@ export interface HttpAuth {
   refused?(token: string | undefined): void;
   /** Called after a 403, which may be about the scope of the token (RFC 6750 section 3.1). */
   stepUp?(wwwAuthenticate: string | undefined, token: string | undefined): Promise<StepUp>;
-  /** Called if a person can allow what one request was refused for. The session goes on meanwhile. */
+  /** Called if a person can grant what one request was refused for. The session continues meanwhile. */
   offerSignIn?(): void;
 }
 
@@ -63,7 +64,7 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
-  /** It belongs to a caller: if its scope is refused, the session goes on. */
+  /** It belongs to a caller: if it is refused for lack of scope, the session continues. */
   readonly isOfCaller?: boolean;
   readonly signal: AbortSignal;
 }
@@ -238,12 +239,12 @@ export class SessionRequests {
     return isFirst && !this.address.isSocket && isAsProtected(from, target) ? target : undefined;
   }
 
-  /** Whether credentials may be sent to where the reply came from. */
+  /** Whether credentials may be sent to the origin of the reply. */
   #isOwn({ url }: Pick<SessionReply, 'url'>): boolean {
     return isWithinOrigin(this.address.url, url);
   }
 
-  /** The address for messages: a redirect that was followed is named. */
+  /** The address for messages; it names the redirect that was followed. */
   #addressOf({ url }: Pick<SessionReply, 'url'>, request: Pick<SessionRequest, 'url'>): HttpAddress {
     const { shown } = this.address;
     if (shownUrl(url) === shownUrl(request.url ?? this.address.url)) return this.address;
@@ -279,7 +280,7 @@ export class SessionRequests {
     return headers;
   }
 
-  /** Whether a program gives other headers than the refused ones. */
+  /** Whether the `headersHelper` now provides headers that differ from the refused ones. */
   async #hasOtherHeaders(refused: ChangingHeaders['current'], signal: AbortSignal): Promise<boolean> {
     try {
       return (await this.#extra?.renewed(refused, signal)) === true;
@@ -336,11 +337,11 @@ export class SessionRequests {
 /** Names the scope that a request was refused for (RFC 6750 section 3.1). */
 function wantingScope(failure: RawFailure): RawFailure {
   const scope = /\bscope="([^"]*)"/.exec(failure.http?.wwwAuthenticate ?? '')?.[1];
-  const what = scope === undefined ? 'more scope' : `the scope '${scope}'`;
-  const hint = 'Sign in again to allow it; everything else goes on.';
+  const what = scope === undefined ? 'more scopes' : `the scope '${scope}'`;
+  const hint = 'Sign in again to grant access; everything else continues to work.';
   return {
     ...failure,
-    message: `It needs ${what}, which the sign-in does not have. ${failure.message}`,
+    message: `The request needs ${what}, which the sign-in does not have. ${failure.message}`,
     hint,
   };
 }
@@ -349,7 +350,7 @@ function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The server may want other headers. */
+/** Other headers may be accepted. */
 function isAboutHeaders({ status }: HttpReply): boolean {
   return status === 401 || status === 403;
 }

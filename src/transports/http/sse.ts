@@ -41,7 +41,7 @@ class SseTransport extends HttpSession {
   readonly kind = 'sse';
   readonly #namingMs: number | undefined;
   #endpoint: URL | undefined;
-  /** Where the first message may be posted if it is not found at `#endpoint`. */
+  /** Addresses to try for the first message if `#endpoint` does not exist. */
   #alternatives: readonly URL[] = [];
   /** The server has accepted a message, so a later 404 or 401 is about the session and not about the address. */
   #hasAccepted = false;
@@ -125,7 +125,7 @@ class SseTransport extends HttpSession {
     }
   }
 
-  /** Against the specification, some servers answer in the reply to the POST. */
+  /** Contrary to the specification, some servers answer in the reply to the POST. */
   async #readAnswer(reply: HttpReply, posting: Posting, id: RequestId): Promise<void> {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive()).catch(() => '');
     const messages = parseMessages(text) ?? [];
@@ -146,7 +146,7 @@ class SseTransport extends HttpSession {
           signal,
         });
         if (first !== undefined) {
-          const message = `${this.url} named a path to post to that does not exist. Messages go to ${shownUrl(url)}.`;
+          const message = `${this.url} named a path for messages that does not exist. Messages are posted to ${shownUrl(url)}.`;
           this.notice('protocol-oddity', message);
         }
         return reply;
@@ -205,14 +205,14 @@ class SseTransport extends HttpSession {
 
   #resolveEndpoint(text: string, stream: URL): void {
     if (!URL.canParse(text, stream.href)) {
-      const message = `${this.url} named an address to post to that is not valid.`;
+      const message = `${this.url} named an invalid address for messages.`;
       throw new TransportError({ code: 'http-not-mcp', message });
     }
     const named = new URL(text, stream);
     const isWithin = isWithinOrigin(stream, named);
     const endpoint = isWithin ? named : new URL(named.pathname + named.search, stream);
     if (!isWithin) {
-      const message = `${this.url} names an address of another origin to post to, ${shownUrl(named)}. Messages go to ${shownUrl(endpoint)} instead.`;
+      const message = `${this.url} names an address for messages on another origin, ${shownUrl(named)}. Messages are posted to ${shownUrl(endpoint)} instead.`;
       this.notice('protocol-oddity', message);
     }
     this.#endpoint = endpoint;
@@ -233,7 +233,7 @@ class SseTransport extends HttpSession {
   }
 }
 
-/** The same path below each folder of the stream's path, the longest first; none if it is in one of them already. */
+/** The same path below each folder of the stream's path, the longest first; empty if it is already in one of them. */
 function belowFolders(endpoint: URL, stream: URL): readonly URL[] {
   const folders = stream.pathname.split('/').slice(1, -1);
   if (folders.length === 0 || endpoint.pathname.startsWith(`/${folders[0]}/`)) return [];

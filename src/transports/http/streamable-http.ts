@@ -2,7 +2,8 @@
  * The streamable HTTP transport (MCP 2025-03-26 to 2025-11-25, "Transports"), client side.
  *
  * Owns which requests are unanswered and what each kind of failure means. `answer-stream.ts` reads and resumes the stream
- * of one answer, `listening-stream.ts` keeps the stream for the server's own messages open.
+ * of one answer, `listening-stream.ts` keeps the stream for the server's own messages open. Longer than 300 lines
+ * because every outcome of a request and the listening stream depend on the same state of the session.
  *
  * H1. Every request has one outcome: its answer through `onmessage`, a rejection of `send()`, or `onlost`. Only the end
  *     of the session (`onclose`) and a cancellation by the caller settle it otherwise.
@@ -10,7 +11,7 @@
  * H3. `written` is false if the server refused with 4xx, 307 or 308: it did not accept the message. A refusal with 4xx
  *     that carries the id of the request is its answer (see `http-refusal.ts`, N2).
  * H4. The listening stream is optional. If the server answers nothing while it is open, or forgets two sessions in a row as
- *     soon as it is, the stream is left shut from then on.
+ *     soon as it is, the stream stays closed from then on.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from '../../async/abortable.js';
@@ -27,20 +28,20 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
-/** Types under which servers also send JSON; the last is for replies without a type. */
+/** Other types with which servers send JSON; the last alternative matches replies without a type. */
 const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
 /** After one request has found the session gone, the others in flight have this long to get their own replies. */
 const LAST_REPLIES_MS = 2_000;
-/** A message that gets no reply for so long while the listening stream is open may wait for the end of that stream. */
+/** A message without a reply for this long while the listening stream is open may be waiting for the stream to end. */
 const STALLED_MS = 5_000;
-/** If it does, its reply comes this soon after that end. */
+/** If it was waiting, its reply comes within this time after the end of the stream. */
 const RELIEVED_MS = 3_000;
 const MAX_FORGOTTEN = 2;
 
 /** Called instead of `onlost` if the reply to `initialize` shows that the server speaks the older transport. */
 type OnOlder = (initialize: JSONRPCRequest, error: OlderServer) => void;
 
-const STREAM_SHUT = new TransportError({ code: 'connection-lost', message: 'The stream was shut.' });
+const STREAM_CLOSED = new TransportError({ code: 'connection-lost', message: 'The stream was closed.' });
 
 export function createStreamableHttpTransport(
   options: HttpTransportOptions,
@@ -62,8 +63,8 @@ class StreamableHttpTransport extends HttpSession {
   #listening: AbortController | undefined;
   /** The listening stream is open. */
   #isListening = false;
-  /** Whether messages get replies while the listening stream is open. `asking`: it was shut to find that out. */
-  #answersBeside: 'unknown' | 'asking' | 'yes' = 'unknown';
+  /** Whether messages get replies while the listening stream is open. `asking`: it was closed to find out. */
+  #answersWhileListening: 'unknown' | 'asking' | 'yes' = 'unknown';
   #relief: AbortController | undefined;
   readonly #memory: HttpMemory;
   readonly #mayListen: boolean;
@@ -167,7 +168,7 @@ class StreamableHttpTransport extends HttpSession {
   async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
-    const beside = this.#isListening;
+    const wasListening = this.#isListening;
     const stall = this.#watchForStall();
     try {
       const reply = await this.requests.send({
@@ -178,7 +179,7 @@ class StreamableHttpTransport extends HttpSession {
         isOfCaller: isOfCaller(message),
         signal,
       });
-      this.#noteReply(beside);
+      this.#noteReply(wasListening);
       return reply;
     } finally {
       this.clock.clearTimeout(stall);
@@ -187,7 +188,7 @@ class StreamableHttpTransport extends HttpSession {
     }
   }
 
-  /** The type does not say that it is JSON, so its beginning must. */
+  /** The type does not say whether it is JSON, so the start of the body decides. */
   async #readUntyped(id: RequestId, type: string, reply: SessionReply): Promise<void> {
     if (!ALSO_JSON.test(type)) throw await this.requests.notMcp(reply);
     const { isJson, body } = await beginsAsJson(reply.body);
@@ -245,11 +246,11 @@ class StreamableHttpTransport extends HttpSession {
 
   /** See H4. */
   #watchForStall(): unknown {
-    if (this.#listening === undefined || this.#answersBeside !== 'unknown') return undefined;
+    if (this.#listening === undefined || this.#answersWhileListening !== 'unknown') return undefined;
     return this.clock.setTimeout(() => {
-      if (this.#listening === undefined || this.#answersBeside !== 'unknown') return;
-      this.#answersBeside = 'asking';
-      this.#shutStream();
+      if (this.#listening === undefined || this.#answersWhileListening !== 'unknown') return;
+      this.#answersWhileListening = 'asking';
+      this.#closeStream();
       void this.#awaitRelief();
     }, STALLED_MS);
   }
@@ -260,7 +261,7 @@ class StreamableHttpTransport extends HttpSession {
     this.#relief = controller;
     try {
       await pause(this.clock, RELIEVED_MS, controller.signal);
-      this.#answersBeside = 'yes';
+      this.#answersWhileListening = 'yes';
       this.#listen();
     } catch {
       // A reply has come, or the session is over.
@@ -269,29 +270,29 @@ class StreamableHttpTransport extends HttpSession {
     }
   }
 
-  /** A reply has come. `beside`: the listening stream was open when its message was sent. */
-  #noteReply(beside: boolean): void {
-    if (this.#answersBeside === 'asking') {
-      this.#relief?.abort(STREAM_SHUT);
-      this.#answersBeside = 'yes';
-      this.#leaveShut('answers nothing while it is open');
-    } else if (beside && this.#isListening) {
-      this.#answersBeside = 'yes';
+  /** A reply has come. `wasListening`: the listening stream was open when its message was sent. */
+  #noteReply(wasListening: boolean): void {
+    if (this.#answersWhileListening === 'asking') {
+      this.#relief?.abort(STREAM_CLOSED);
+      this.#answersWhileListening = 'yes';
+      this.#keepClosed('answers nothing while it is open');
+    } else if (wasListening && this.#isListening) {
+      this.#answersWhileListening = 'yes';
       this.#memory.forgotten = 0;
     }
   }
 
-  #leaveShut(reason: string): void {
+  #keepClosed(reason: string): void {
     this.#memory.keepsShut = true;
-    const message = `The stream for the server's own messages is left shut: ${this.url} ${reason}.`;
+    const message = `The stream for the server's own messages stays closed: ${this.url} ${reason}.`;
     this.notice('no-listening-stream', message);
   }
 
-  #shutStream(): void {
+  #closeStream(): void {
     const controller = this.#listening;
     this.#listening = undefined;
     this.#isListening = false;
-    controller?.abort(STREAM_SHUT);
+    controller?.abort(STREAM_CLOSED);
   }
 
   #listen(): void {
@@ -326,7 +327,7 @@ class StreamableHttpTransport extends HttpSession {
     if (!(error instanceof TransportError)) return;
     const { code } = error.failure;
     if (code === 'session-expired') {
-      if (this.#listening !== undefined && this.#answersBeside === 'unknown') this.#noteForgotten();
+      if (this.#listening !== undefined && this.#answersWhileListening === 'unknown') this.#noteForgotten();
       this.#markGone(error.failure);
     }
     if (code === 'auth-required' && this.#isInitialized) {
@@ -338,7 +339,7 @@ class StreamableHttpTransport extends HttpSession {
 
   #noteForgotten(): void {
     this.#memory.forgotten += 1;
-    if (this.#memory.forgotten === MAX_FORGOTTEN) this.#leaveShut('forgets the session when it is opened');
+    if (this.#memory.forgotten === MAX_FORGOTTEN) this.#keepClosed('forgets the session when it is opened');
   }
 
   #doubtAfter(method: string, failure: RawFailure, signal: AbortSignal): void {

@@ -1,5 +1,5 @@
 /**
- * Connects to servers behind TLS through a proxy: asks it for a tunnel by `CONNECT` (RFC 9110 section 9.3.6), and speaks TLS
+ * Connects to servers behind TLS through a proxy: requests a tunnel with `CONNECT` (RFC 9110 section 9.3.6), and speaks TLS
  * with the server through it.
  */
 import * as http from 'node:http';
@@ -10,8 +10,9 @@ import { connect, type ConnectionOptions, type SecureContext } from 'node:tls';
 import { toError } from '../../text/error-message.js';
 import { errorCode } from './http-exchange.js';
 import type { Proxy } from './proxy-choice.js';
+import { withoutBrackets } from './server-address.js';
 
-/** The proxy opened no tunnel: it could not be reached, or refused with a status. */
+/** The proxy did not open a tunnel: it could not be reached, or refused with a status. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code: string;
@@ -20,7 +21,7 @@ export class ProxyError extends Error {
     cause: unknown,
     readonly status?: number,
   ) {
-    super('The proxy opened no tunnel.', { cause });
+    super('The proxy did not open a tunnel.', { cause });
     this.code = status === undefined ? errorCode(cause) : `HTTP ${status}`;
   }
 }
@@ -65,8 +66,8 @@ export class TunnelAgent extends https.Agent {
     const { request: ask } = url.protocol === 'https:' ? https : http;
     const request = ask(url, {
       method: 'CONNECT',
-      // Otherwise Node takes the name in the header `Host`.
-      servername: isIP(url.hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? url.hostname : '',
+      // Otherwise, Node uses the name in the `Host` header.
+      servername: isIP(withoutBrackets(url.hostname)) === 0 ? url.hostname : '',
       path: target,
       agent: false,
       headers: {

@@ -23,9 +23,9 @@ export interface MessageSink {
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
-/** So many times the limit is read before a line counts as endless. */
+/** A line counts as endless when it exceeds the limit by this factor. */
 const ENDLESS = 4;
-/** A message without a line feed is looked for in an unfinished line up to this length, and so often. */
+/** An unfinished line is searched for a message without a line feed up to this length, and this many times. */
 const LONGEST_UNFINISHED = 262_144;
 const MAX_TRIES = 16;
 
@@ -34,9 +34,9 @@ export class MessageReader {
   readonly #framer: LineFramer;
   readonly #maxBytes: number;
   #spread: SpreadMessage | undefined;
-  /** Of the line that has not ended. */
+  /** Searches of the line that has not ended. */
   #tries = 0;
-  #isTold = false;
+  #isReported = false;
   #isEndless = false;
 
   constructor(sink: MessageSink, maxMessageBytes: number) {
@@ -46,8 +46,8 @@ export class MessageReader {
       {
         line: (text) => this.#read(text),
         oversize: (line) => {
-          if (!this.#isTold) sink.tooLarge(line.bytes, answeredId(line));
-          this.#isTold = false;
+          if (!this.#isReported) sink.tooLarge(line.bytes, answeredId(line));
+          this.#isReported = false;
         },
       },
       maxMessageBytes,
@@ -74,8 +74,8 @@ export class MessageReader {
 
   /** Reports the line that has not ended, if it is beyond the limit. Otherwise it is reported at its end. */
   tellTooLarge(): void {
-    if (!this.isBeyondLimit || this.#isTold) return;
-    this.#isTold = true;
+    if (!this.isBeyondLimit || this.#isReported) return;
+    this.#isReported = true;
     this.#sink.tooLarge(this.#framer.unfinished, answeredId({ head: this.#framer.beginning(), tail: '' }));
   }
 

@@ -1,10 +1,10 @@
 /**
- * Finds JSON-RPC messages in output that is not one message a line: behind a log text, several in a row, or printed over
+ * Finds JSON-RPC messages in output that is not one message per line: after log text, several in a row, or spread over
  * several lines. Pure, except that `SpreadMessage` keeps the lines of a message that is not complete.
  *
  * M1. A text that is JSON as a whole is never searched: a message within it is data.
- * M2. A message that only a client sends is noise: the server has printed what it received.
- * M3. Work is linear in the length of the text, up to a factor.
+ * M2. A message that only clients send is noise: the server has echoed what it received.
+ * M3. The work is linear in the length of the text, with a bounded factor.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { parseJson } from '../../json/parse-json.js';
@@ -26,7 +26,7 @@ const MAX_TRIES = 100;
 const FROM_CLIENTS =
   /^(?:initialize|notifications\/(?:initialized|roots\/list_changed)|(?:tools|resources|prompts|completion|logging)\/.*)$/;
 
-/** What a line holds, in its order; undefined if it holds no message and no beginning of one. */
+/** The pieces of a line, in order; undefined if it contains neither a message nor the beginning of one. */
 export function piecesOf(line: string): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
   let from = 0;
@@ -63,7 +63,7 @@ export function piecesOf(line: string): readonly Piece[] | undefined {
   return pieces;
 }
 
-/** What the text of a whole object says to us; undefined if it is no message, or none for a client. */
+/** The messages in the text of a complete object; undefined if it is not a message, or not one for a client. */
 function received(text: string): readonly JSONRPCMessage[] | undefined {
   const messages = messagesIn(parseJson(text));
   return messages?.some(isEcho) === true ? undefined : messages;
@@ -97,13 +97,13 @@ class Nesting {
   }
 }
 
-/** How a further line belongs to a message over several lines. */
+/** How a further line continues a message that spans several lines. */
 export type Continued =
   | { readonly kind: 'open' }
   /** `rest` follows the message in its last line. */
   | { readonly kind: 'complete'; readonly messages: readonly JSONRPCMessage[]; readonly rest: string }
-  /** It was none. `lines` have not been read otherwise; `line` is not among them. */
-  | { readonly kind: 'none'; readonly lines: readonly string[] };
+  /** It was not a message: neither `lines` nor the new line have been processed. */
+  | { readonly kind: 'none' };
 
 /** A message that is printed over several lines. */
 export class SpreadMessage {
@@ -124,16 +124,16 @@ export class SpreadMessage {
   }
 
   next(line: string): Continued {
-    const end = OF_JSON.test(line) ? this.#nesting.endIn(line) : undefined;
-    const isBroken =
-      !OF_JSON.test(line) || this.#nesting.isInText || this.#length + line.length > this.maxLength;
-    if (isBroken) return { kind: 'none', lines: this.#lines };
+    const isJson = OF_JSON.test(line);
+    const end = isJson ? this.#nesting.endIn(line) : undefined;
+    const isBroken = !isJson || this.#nesting.isInText || this.#length + line.length > this.maxLength;
+    if (isBroken) return { kind: 'none' };
     if (end === undefined) {
       this.#add(line);
       return { kind: 'open' };
     }
     const messages = received([...this.#lines, line.slice(0, end)].join('\n'));
-    if (messages === undefined) return { kind: 'none', lines: this.#lines };
+    if (messages === undefined) return { kind: 'none' };
     return { kind: 'complete', messages, rest: line.slice(end) };
   }
 

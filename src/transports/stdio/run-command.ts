@@ -1,6 +1,6 @@
 /**
- * Runs a command line of a shell once, and returns what it prints on stdout. It leads its own process group; nothing of
- * it is left when the promise settles, and the guard ends it if the host dies.
+ * Runs a shell command once, and returns its stdout. The command leads its own process group; nothing of it is left when
+ * the promise settles, and the guard ends it if the host dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,10 +26,10 @@ export interface CommandRun {
   readonly signal: AbortSignal;
 }
 
-const MAX_OUTPUT_BYTES = 256 * 1024;
-/** For what it has written before it ended. */
+const MAX_OUTPUT = 256 * 1024;
+/** Time to read what it wrote before it ended. */
 const LAST_OUTPUT_MS = 1_000;
-/** A command that is over its limit gets no time to say goodbye. */
+/** A command over its limit gets little time to clean up. */
 const STOP = { stdinEndMs: 0, termMs: 500 };
 
 /** Rejects with a `TransportError` if it fails, prints too much or takes too long, and with the reason of the signal. */
@@ -68,18 +68,18 @@ export async function runCommand(run: CommandRun): Promise<string> {
   const unlisten = onAbort(signal, { handleEvent: () => stop(signal.reason) });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    if (stdout.length > MAX_OUTPUT_BYTES)
+    if (stdout.length > MAX_OUTPUT)
       stop(
-        failed({ code: 'spawn-failed', message: `The ${name} prints more than ${MAX_OUTPUT_BYTES} bytes.` }),
+        failed({ code: 'spawn-failed', message: `The ${name} printed more than ${MAX_OUTPUT} characters.` }),
       );
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = `${stderr}${text}`.slice(-MAX_OUTPUT_BYTES);
+    stderr = `${stderr}${text}`.slice(-MAX_OUTPUT);
   });
   const closed = once(child, 'close').catch(() => {});
   try {
     const [code, endedBy] = (await once(child, 'exit')) as [number | null, string | null];
-    // What it started in the background would keep the pipes open.
+    // Its background processes would keep the pipes open.
     await ladder.run();
     await settlesWithin(clock, LAST_OUTPUT_MS, closed);
     if (stopped !== undefined) throw stopped as Error;

@@ -64,10 +64,12 @@ describe('Tool search', () => {
     const described = JSON.parse(await ada.call('describe_tool', { name: 'mcp__shop__echo' })) as Tool;
     expect(described.name).toBe('mcp__shop__echo');
     await ada.call('call_tool', { name: 'mcp__shop__echo', arguments: { x: 1 } });
-    await ada.call('mcp__shop__echo', { x: 2 });
+    await ada.call('call_tool', { name: 'mcp__shop__echo', arguments: '{"x":2}' });
+    await ada.call('mcp__shop__echo', { x: 3 });
     expect(upstream.of('tools/call')).toMatchObject([
       { name: 'echo', arguments: { x: 1 } },
       { name: 'echo', arguments: { x: 2 } },
+      { name: 'echo', arguments: { x: 3 } },
     ]);
   });
 

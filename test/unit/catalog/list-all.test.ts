@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAll, MAX_FRUITLESS, MAX_PAGES, promised } from '../../../src/catalog/list-all.js';
+import { listAll, MAX_FRUITLESS, MAX_PAGES, refusalAsProblem } from '../../../src/catalog/list-all.js';
 import type { Clock } from '../../../src/ports.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import {
@@ -110,7 +110,10 @@ describe('a complete list', () => {
     });
     const read = await list(client);
     expect(read).toEqual({ items: [], problem: undefined, isRefused: true });
-    expect(promised(TOOLS, read)).toEqual({ ...read, problem: expect.stringContaining('tools/list') });
+    expect(refusalAsProblem(TOOLS, read)).toEqual({
+      ...read,
+      problem: expect.stringContaining('tools/list'),
+    });
   });
 
   it('keeps the pages before one that is refused', async () => {

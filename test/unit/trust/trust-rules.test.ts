@@ -99,6 +99,8 @@ describe('the request for trust', () => {
       cert: '~/c.pem',
       key: 'k.pem',
     };
+    const withKey = { ...PLAIN_REMOTE, key: 'k.pem' };
+    expect(toTrustRequest(spec(withKey))).toMatchObject({ certificates: ['k.pem'] });
     expect(toTrustRequest(spec(config))).toMatchObject({
       proxy: 'http://***@proxy.example:3128',
       certificates: ['ca.pem', '~/c.pem', 'k.pem'],

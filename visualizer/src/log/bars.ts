@@ -14,7 +14,7 @@ export interface Bar {
 export interface Mark {
   readonly position: number;
   readonly at: number;
-  /** What it stands for, the most important first. */
+  /** The categories of its entries, most important first. */
   readonly categories: readonly Category[];
   /** How many it stands for, if several fall on one place. */
   readonly count: number;
@@ -76,7 +76,7 @@ function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark
   return marks;
 }
 
-/** Considers the first thousand: more cannot be distinguished. */
+/** Considers only the first thousand entries: a mark cannot show more. */
 function categoriesIn(book: LogBook, lane: Lane, from: number, to: number): readonly Category[] {
   const found = new Set<Category>();
   for (let index = from; index < Math.min(to, from + 1_000); index += 1) {

@@ -124,7 +124,7 @@ export interface BookSummary {
   readonly leftOut: number;
   readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
-  /** Whether other charts than those of this page wrote the log, so that its moments are approximate. */
+  /** Whether the log was written with other charts than this page has, so that its moments are approximate. */
   readonly hasOtherCharts: boolean;
   readonly isWhole: boolean;
 }

@@ -11,6 +11,8 @@
  * B4. The oldest part can be dropped, up to a snapshot (`shortened`), for a page that is open for days.
  * B5. No entry is earlier than the one before it: if a clock was set back, time continues from there. The line itself
  *     keeps its written time.
+ *
+ * Longer than 300 lines because the index of the lines and the fold share one list of positions.
  */
 import type { StateValue } from 'xstate';
 import { MANAGER } from '../../../src/actor-system/actor-path.js';

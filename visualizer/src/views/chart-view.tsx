@@ -1,4 +1,8 @@
-/** The statechart of the selected actor, with its present state. */
+/**
+ * The statechart of the selected actor, with its present state.
+ *
+ * Longer than 300 lines because the picture, its camera and its notes depend on the same selection.
+ */
 import type { JSX } from 'preact';
 import type { StateValue } from 'xstate';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';

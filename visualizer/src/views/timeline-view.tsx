@@ -1,4 +1,8 @@
-/** One lane for each connection: its states as bars, failures and commands as marks. */
+/**
+ * One lane for each connection: its states as bars, failures and commands as marks.
+ *
+ * Longer than 300 lines because the drawing, the pointer and the keys share one window of time.
+ */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/replay/divergence.js';

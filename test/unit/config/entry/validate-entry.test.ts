@@ -355,6 +355,12 @@ describe('a warning leaves the entry in use', () => {
     ]);
   });
 
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('for %s like for any unknown field', (field) => {
+    expect(problemsOf({ command: 'lamp', [field]: 1 })).toEqual([
+      `kit: server 'lamp', field '${field}': is not a known field: the server is used without it`,
+    ]);
+  });
+
   it('for fields that only a stdio server has', () => {
     const { config, problems } = validate({
       type: 'sse',

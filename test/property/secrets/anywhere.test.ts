@@ -24,7 +24,7 @@ import { outputOfCommand, outputOfDiscovery, outputOfTroupe, type Output } from 
 const PARROT = fileURLToPath(new URL('../../support/parrot.mjs', import.meta.url));
 const VARIABLE = 'TROUPE_TEST_SECRET';
 const REFERENCE = `\${${VARIABLE}}`;
-const RUNS = 3;
+const RUNS = 2;
 
 interface Placed {
   readonly config: ServerConfig;

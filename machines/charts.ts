@@ -5,7 +5,7 @@ import { managerMachine } from './manager/manager.machine.js';
 import { reviewMachine } from './review/review.machine.js';
 import { signInMachine } from './sign-in/sign-in.machine.js';
 
-/** The charts of machines that run beside the manager, by the kind that their ids begin with. */
+/** The charts of auxiliary machines, by the kind that their ids begin with. */
 export const ROOT_CHARTS = { configuration: configurationMachine, signIn: signInMachine } as const;
 
 /** The charts that are recorded. */

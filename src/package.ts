@@ -1,4 +1,4 @@
-/** Name and version of this package, as the handshake and the command tell them, and where its files are. */
+/** Name and version of this package, as in the handshake and in the output of the command, and where its files are. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

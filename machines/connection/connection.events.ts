@@ -145,7 +145,7 @@ export type ResolveConfigOutput = Settled & {
 
 export interface OpenTransportInput extends BoundedSessionInput {
   /** The generation in use, which the new session will replace: every other session must be gone. Null: all must. */
-  readonly beside: number | null;
+  readonly replaces: number | null;
 }
 
 /** Result of the effect `openTransport`. */

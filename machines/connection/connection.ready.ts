@@ -145,23 +145,23 @@ const catalog = connection.createStateConfig({
   },
 });
 
-const beside = listGroup('extras', 'catalog.extrasChanged', 'listing');
+const extraLists = listGroup('extras', 'catalog.extrasChanged', 'listing');
 
-const extrasRead = [{ guard: beside.hasChanged, target: 'debouncing' }, { target: 'none' }] as const;
+const extrasRead = [{ guard: extraLists.hasChanged, target: 'debouncing' }, { target: 'none' }] as const;
 
 const extras = connection.createStateConfig({
   initial: 'listing',
   states: {
     none: {
       description: 'No other list is known to have changed.',
-      on: { 'catalog.extrasChanged': beside.changed, 'connection.refresh': 'listing' },
+      on: { 'catalog.extrasChanged': extraLists.changed, 'connection.refresh': 'listing' },
     },
-    debouncing: beside.debouncing,
+    debouncing: extraLists.debouncing,
     listing: {
       description:
         'Reads resources, templates and prompts, and restores subscriptions and the log level. Best effort.',
       tags: 'enriching',
-      entry: beside.begin,
+      entry: extraLists.begin,
       invoke: {
         id: 'enrichCatalog',
         src: 'enrichCatalog',
@@ -174,7 +174,7 @@ const extras = connection.createStateConfig({
         onDone: extrasRead,
         onError: extrasRead,
       },
-      on: { 'catalog.extrasChanged': beside.noted },
+      on: { 'catalog.extrasChanged': extraLists.noted },
     },
   },
 });

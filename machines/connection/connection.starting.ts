@@ -42,7 +42,7 @@ export const starting = connection.createStateConfig({
               name: context.name,
               generation: context.generation,
               limitMs: context.policy.launchTimeoutMs,
-              beside: null,
+              replaces: null,
             }),
             onDone: {
               target: '#connection.starting.handshaking',

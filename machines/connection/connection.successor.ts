@@ -80,7 +80,7 @@ const preparing = connection.createStateConfig({
         src: 'openTransport',
         input: ({ context }) => ({
           ...successorBoundedBy((policy) => policy.launchTimeoutMs)({ context }),
-          beside: context.generation,
+          replaces: context.generation,
         }),
         onDone: {
           target: 'initializing',

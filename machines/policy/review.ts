@@ -65,7 +65,7 @@ export function latestPrints(...lists: readonly (readonly ToolPrint[])[]): reado
 }
 
 /** The fingerprints that are also among the others. */
-export function printsAmong<T extends ToolPrint>(
+export function matchingPrints<T extends ToolPrint>(
   prints: readonly T[],
   others: readonly ToolPrint[],
 ): readonly T[] {
@@ -74,11 +74,11 @@ export function printsAmong<T extends ToolPrint>(
 }
 
 /** The fingerprints that are not among the others. */
-export function printsBeside<T extends ToolPrint>(
+export function otherPrints<T extends ToolPrint>(
   prints: readonly T[],
   others: readonly ToolPrint[],
 ): readonly T[] {
-  const among = new Set(printsAmong(prints, others));
+  const among = new Set(matchingPrints(prints, others));
   return prints.filter((print) => !among.has(print));
 }
 

@@ -18,8 +18,8 @@ import {
   hasPrint,
   heldOf,
   latestPrints,
-  printsAmong,
-  printsBeside,
+  matchingPrints,
+  otherPrints,
   type HeldPrint,
   type ToolPrint,
 } from '../policy/review.js';
@@ -142,7 +142,7 @@ const review = setup({
   actions: {
     noteListed: assign(({ context }, params: { tools: readonly ToolPrint[] }) => ({
       listed: params.tools,
-      held: printsAmong(context.held, params.tools),
+      held: matchingPrints(context.held, params.tools),
     })),
     noteOutdated: assign({ outdated: true }),
     forgetOutdated: assign({ outdated: false }),
@@ -156,13 +156,13 @@ const review = setup({
       due: true,
     })),
     recordKept: assign(({ context }, params: { output: KeepAcceptedOutput }) => ({
-      unkept: printsBeside(context.unkept, params.output.kept),
+      unkept: otherPrints(context.unkept, params.output.kept),
     })),
     judge: enqueueActions(({ enqueue, context }) => {
       const held = heldOf(context.listed, context.accepted);
-      const released = printsAmong(context.held, context.accepted ?? NO_PRINTS);
+      const released = matchingPrints(context.held, context.accepted ?? NO_PRINTS);
       enqueue.assign({ held });
-      for (const print of printsBeside(held, context.held)) enqueue.emit({ type: 'held', ...print });
+      for (const print of otherPrints(held, context.held)) enqueue.emit({ type: 'held', ...print });
       for (const { tool, fingerprint } of released) enqueue.emit({ type: 'accepted', tool, fingerprint });
     }),
     emitTroubled: emit((_, params: ReviewTrouble) => ({ type: 'troubled' as const, ...params })),
@@ -301,7 +301,7 @@ export const reviewMachine = review.createMachine({
       },
     },
     blind: {
-      description: 'Nobody can tell what was accepted: everything is held, and the next list asks again.',
+      description: 'The acceptances are unreadable, so everything is held. The next list reads them again.',
       on: {
         'tools.listed': [
           {

@@ -3,7 +3,7 @@
  * XState's session ids cannot serve as names: they differ in every run.
  *
  * `$` is the manager, `$/files#2` the second connection of that name, `$/files#2/openTransport#3` the third effect in
- * that slot. `$:configuration#1` is a machine beside the manager, by its id, and `$:configuration#1/watchFiles#1` an
+ * that slot. `$:configuration#1` is an auxiliary machine, by its id, and `$:configuration#1/watchFiles#1` an
  * effect of it.
  */
 
@@ -21,7 +21,7 @@ const BESIDE = `${MANAGER}:`;
 const ADDRESS = /^\$(?::[^/#]+#[1-9]\d{0,14})?(?:\/[^/#]*#[1-9]\d{0,14})*$/;
 const RESERVED = /[%/#]/g;
 
-/** The address of a machine beside the manager. */
+/** The address of an auxiliary machine. */
 export function rootAddress(id: string, incarnation: number): string {
   return `${BESIDE}${escaped(id)}#${incarnation}`;
 }
@@ -53,7 +53,7 @@ export function connectionName(address: string): string | undefined {
   return step === undefined ? undefined : idOf(step);
 }
 
-/** The id of the machine beside the manager at that address, or above it; undefined for any other. */
+/** The id of the auxiliary machine at that address, or above it; undefined for any other. */
 export function rootId(address: string): string | undefined {
   if (!address.startsWith(BESIDE)) return undefined;
   const [step = ''] = address.slice(BESIDE.length).split('/');
@@ -66,7 +66,7 @@ export function rootKind(id: string): string {
   return end === -1 ? id : id.slice(0, end);
 }
 
-/** The manager, the machines beside it and the connections are machines; anything below them is an effect. */
+/** The manager, the auxiliary machines and the connections are machines; anything below them is an effect. */
 export function isMachineAddress(address: string): boolean {
   return address.indexOf('/', MANAGER.length + 1) === -1;
 }

@@ -1,5 +1,5 @@
 /**
- * The machines beside the manager: each is the root of an actor system of its own, and shares the manager's clock.
+ * The auxiliary machines, such as those of a configuration, a sign-in and a review: each is the root of an actor system of its own, and shares the manager's clock.
  *
  * R1. Observers hear of a machine before it starts.
  * R2. A machine that dies of an internal error is restarted, with the cause as `crash` in its input. Beyond `INTENSITY`
@@ -22,7 +22,7 @@ const INTENSITY = { restarts: 5, periodMs: 30_000 };
 
 export interface RootActors {
   /**
-   * Starts a machine beside the manager; recorded and inspected like the manager. `id` is unique for the life of the
+   * Starts an auxiliary machine; recorded and inspected like the manager. `id` is unique for the life of the
    * troupe, contains no secret, and starts with the kind: 'configuration', 'signIn:1', 'signIn:2', …
    */
   start<TLogic extends AnyStateMachine>(

@@ -29,7 +29,7 @@ export function enrichCatalog(ports: EffectPorts) {
         }
       };
       const { session } = requireClient(ports, key);
-      session.readings.begin(key.lists);
+      session.listReads.begin(key.lists);
       const list = (kind: ExtraKind, method: string): Promise<void> =>
         part(method, (inner) => readList(ports, key, kind, method, inner));
       const resources = key.lists.includes('resources')
@@ -37,7 +37,7 @@ export function enrichCatalog(ports: EffectPorts) {
         : [];
       const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
       await Promise.all([restorePreferences(ports, key, signal), ...resources, ...prompts]);
-      session.readings.end(key.lists, ports.clock.now());
+      session.listReads.end(key.lists, ports.clock.now());
       return ports.extras.counts(key.name);
     },
   });

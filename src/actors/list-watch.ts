@@ -30,7 +30,7 @@ export interface ListWatchPorts {
 
 interface Echoes {
   /** Number of the read that announcements are compared with. */
-  reading: number;
+  lastRead: number;
   /** Reads in a row that were followed by immediate announcements only. */
   streak: number;
   isOnlyEchoed: boolean;
@@ -54,14 +54,14 @@ export class ListWatch {
   announced(list: ServerList): void {
     const { session, clock, changed } = this.#ports;
     const echoes = this.#echoes(list);
-    const reading = session.readings.number(list);
-    if (reading !== echoes.reading) {
-      const isNext = reading === echoes.reading + 1;
+    const lastRead = session.listReads.number(list);
+    if (lastRead !== echoes.lastRead) {
+      const isNext = lastRead === echoes.lastRead + 1;
       echoes.streak = isNext && echoes.isOnlyEchoed ? echoes.streak + 1 : 0;
-      echoes.reading = reading;
+      echoes.lastRead = lastRead;
       echoes.isOnlyEchoed = true;
     }
-    if (!session.readings.isRecent(list, clock.now(), ECHO_MS)) {
+    if (!session.listReads.isRecent(list, clock.now(), ECHO_MS)) {
       echoes.isOnlyEchoed = false;
       echoes.streak = 0;
     }
@@ -79,8 +79,8 @@ export class ListWatch {
   #echoes(list: ServerList): Echoes {
     const known = this.#byList.get(list);
     if (known !== undefined) return known;
-    const reading = this.#ports.session.readings.number(list);
-    const echoes = { reading, streak: 0, isOnlyEchoed: true, release: undefined };
+    const lastRead = this.#ports.session.listReads.number(list);
+    const echoes = { lastRead, streak: 0, isOnlyEchoed: true, release: undefined };
     this.#byList.set(list, echoes);
     return echoes;
   }

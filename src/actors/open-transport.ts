@@ -27,7 +27,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
   const memoryOf = (name: string, config: ServerConfig): HttpMemory | undefined => {
     if (!('url' in config)) return undefined;
     const key = `${name}\n${config.url}`;
-    const memory = memories.get(key) ?? { forgotten: 0, keepsShut: false };
+    const memory = memories.get(key) ?? { forgotten: 0, isStreamDisabled: false };
     memories.set(key, memory);
     return memory;
   };
@@ -44,7 +44,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
           },
     details: attemptDetails(ports),
     run: async (key, signal) => {
-      const left = await ports.sessions.closeAllBut(key.name, key.beside);
+      const left = await ports.sessions.closeAllBut(key.name, key.replaces);
       if (left !== undefined) throw new TransportError(left);
       signal.throwIfAborted();
       const plan = plans.take(key);

@@ -48,7 +48,7 @@ async function wholeList(
   const { session, client } = requireClient(ports, key);
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
-    session.readings.begin(['tools']);
+    session.listReads.begin(['tools']);
     const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs };
     return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
@@ -56,6 +56,6 @@ async function wholeList(
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
     throw error;
   } finally {
-    session.readings.end(['tools'], ports.clock.now());
+    session.listReads.end(['tools'], ports.clock.now());
   }
 }

@@ -6,14 +6,14 @@ import { CATALOG_LISTS, type CatalogList } from '../lifecycle/event.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
 
 /** A list may have a problem in each entry; a few are enough for a person. */
-const MAX_PROBLEMS_TOLD = 10;
+const MAX_REPORTED = 10;
 
 export function reportProblems(ports: EffectPorts, key: SessionKey, problems: readonly string[]): void {
-  for (const problem of problems.slice(0, MAX_PROBLEMS_TOLD)) {
+  for (const problem of problems.slice(0, MAX_REPORTED)) {
     diagnose(ports, key, 'catalog-problem', problem);
   }
-  const untold = problems.length - MAX_PROBLEMS_TOLD;
-  if (untold > 0) diagnose(ports, key, 'catalog-problem', `${untold} more problems of this kind.`);
+  const unreported = problems.length - MAX_REPORTED;
+  if (unreported > 0) diagnose(ports, key, 'catalog-problem', `${unreported} more problems of this kind.`);
 }
 
 export function reportChange(

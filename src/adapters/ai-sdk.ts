@@ -106,7 +106,7 @@ function toTool(
       metadata: { server: tool.server, tool: tool.tool },
       inputSchema: jsonSchema(schemaForModels(tool) as JSONSchema7),
       execute: async (args, { abortSignal: signal, toolCallId }) => {
-        const call = { name, args, signal, shows, lookedAt: asked.take(toolCallId, name) };
+        const call = { name, args, signal, shows, expectedTool: asked.take(toolCallId, name) };
         const { answer } = await answerCall(source, call, { ...options, confirm });
         return answer;
       },

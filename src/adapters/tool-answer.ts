@@ -74,7 +74,7 @@ export interface ToolCall {
   /** Whether the model can get such data; the text names the rest. */
   readonly shows: (block: MediaBlock) => boolean;
   /** The tool that the host was asked about in an earlier step. */
-  readonly lookedAt?: CatalogTool | undefined;
+  readonly expectedTool?: CatalogTool | undefined;
 }
 
 /** The answer, and the unchanged result if there is one. Throws the reason of the signal if it is aborted. */
@@ -95,8 +95,8 @@ export async function answerCall(
   if (isAsked && !(await isConfirmed(confirm, tool, args, signal)))
     return { answer: errorAnswer(REFUSED_ADVICE) };
   try {
-    const lookedAt = call.lookedAt ?? (typeof confirm === 'function' ? tool : undefined);
-    const result = await source.callTool(name, args, limitsOf(options, signal, lookedAt));
+    const expectedTool = call.expectedTool ?? (typeof confirm === 'function' ? tool : undefined);
+    const result = await source.callTool(name, args, limitsOf(options, signal, expectedTool));
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
     return { answer: await answerTo(error, source, tool, call, options) };
@@ -121,13 +121,13 @@ async function isConfirmed(
 function limitsOf(
   { timeoutMs, totalTimeoutMs }: AnswerOptions,
   signal: AbortSignal | undefined,
-  lookedAt: CatalogTool | undefined,
+  expectedTool: CatalogTool | undefined,
 ): CallLimits {
   return {
     ...(signal !== undefined && { signal }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
-    ...(lookedAt !== undefined && { lookedAt }),
+    ...(expectedTool !== undefined && { expectedTool }),
   };
 }
 

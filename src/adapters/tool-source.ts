@@ -57,7 +57,7 @@ export interface CallLimits {
    *
    * @internal
    */
-  readonly lookedAt?: CatalogTool;
+  readonly expectedTool?: CatalogTool;
 }
 
 /** A tool result in the form that a model reads. */

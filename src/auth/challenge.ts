@@ -11,12 +11,12 @@ export interface Challenge {
   readonly resourceMetadata?: string;
 }
 
-const NOTHING_SAID: Challenge = { scopes: [] };
+const NO_CHALLENGE: Challenge = { scopes: [] };
 
 /** The bearer challenge of a header that may hold others. */
 export function parseChallenge(header: string | undefined): Challenge {
   const said = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
-  if (said === undefined) return NOTHING_SAID;
+  if (said === undefined) return NO_CHALLENGE;
   const params = new Map<string, string>();
   for (const [, name = '', quoted, bare] of said.matchAll(
     /([a-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,

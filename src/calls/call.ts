@@ -61,7 +61,7 @@ export interface CallOptions {
    *
    * @internal
    */
-  readonly lookedAt?: CatalogTool;
+  readonly expectedTool?: CatalogTool;
 }
 
 /** The same with a lighter signal, for frequent callers. */

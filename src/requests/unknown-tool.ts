@@ -52,10 +52,10 @@ export function goneTool(name: string, { server, at, why }: RemovedTool): Unknow
 }
 
 /** The error if a tool is no longer the one that was inspected; undefined if it is. */
-export function whyReplaced(lookedAt: CatalogTool, now: CatalogTool): UnknownToolError | undefined {
+export function whyReplaced(expectedTool: CatalogTool, now: CatalogTool): UnknownToolError | undefined {
   const { name, server } = now;
-  const isOfSameName = server === lookedAt.server && now.tool === lookedAt.tool;
-  if (isOfSameName && changedFields(lookedAt, now).length === 0) return undefined;
+  const isOfSameName = server === expectedTool.server && now.tool === expectedTool.tool;
+  if (isOfSameName && changedFields(expectedTool, now).length === 0) return undefined;
   const message = `The tool '${name}' has changed since it was inspected, and was not called.`;
   return new UnknownToolError(name, message, { server });
 }

@@ -28,7 +28,7 @@ const RULES = '(?:instructions?|prompts?|directives?|guidelines?)';
 const DROP = '(?:ignore|disregard|forget)';
 
 /** A pattern in which a space stands for any gap between two words. */
-function said(pattern: string): string {
+function phrase(pattern: string): string {
   return pattern.replaceAll(' ', GAP);
 }
 
@@ -43,49 +43,49 @@ function atLineStart(words: string): string {
 }
 
 const OVERRIDES = [
-  said(
+  phrase(
     `${DROP} (?:(?:all|any|every|each|the|these|those|of|your|my|our|please|completely) ){0,5}` +
       '(?:previous|prior|earlier|preceding|above|foregoing|initial|original|existing|former|system|developer|safety|your) ' +
       `(?:(?:and|or|of|the|your|previous|prior|above|system|safety|given|user) ){0,3}${RULES}\\b`,
   ),
-  said(
+  phrase(
     `${DROP} (?:(?:all|any|the|these|those|your) ){0,3}${RULES} ` +
       '(?:above|before|given|you (?:were|have|are|got)|that (?:came|were|precede)|from (?:before|above))\\b',
   ),
-  said(
+  phrase(
     `${DROP} (?:everything|anything|all|whatever) (?:that )?` +
       '(?:above|you (?:were|have been) (?:told|instructed|given|taught)|(?:said|told|written) (?:above|before))\\b',
   ),
-  said(
+  phrase(
     `(?:override|bypass) (?:(?:all|any|of|the) ){0,3}(?:your|previous|prior) (?:(?:safety|system) )?${RULES}\\b`,
   ),
-  said(
+  phrase(
     "from now on (?:you(?:'ll)? (?:(?:will|must|shall|should|only|always|never) ){0,2})" +
       '(?:act|respond|reply|answer|behave|obey|pretend|ignore|role-?play)\\b',
   ),
-  said(
+  phrase(
     'you are (?:now|no longer) (?:an?|the|in|bound by) ' +
       '(?:[^\\s.]{1,20}\\s){0,4}(?:assistant|ai|chatbot|persona|jailbroken|unrestricted|(?:developer|god|dan|debug) mode)\\b',
   ),
-  said(
+  phrase(
     '(?:reveal|print|show|output|repeat|leak|disclose) (?:me )?your (?:(?:full|entire|hidden|secret|initial|exact) ){0,2}' +
       '(?:system|developer|initial|hidden) (?:prompt|message|instructions)\\b',
   ),
-  said("(?:do not|don['’]t|never) (?:tell|mention|say) (?:[^\\s.]{1,20}\\s){0,5}the user\\b"),
+  phrase("(?:do not|don['’]t|never) (?:tell|mention|say) (?:[^\\s.]{1,20}\\s){0,5}the user\\b"),
   `${atLineStart('(?:new|real|actual) (?:system )?(?:instructions?|prompt)')}[ \\t*]{0,4}:`,
-  said(
+  phrase(
     '(?:ignoriere|vergiss|missachte)(?:n sie)? (?:alle )?(?:(?:die|deine|ihre) )?' +
       '(?:bisherigen|vorherigen|vorigen|obigen|früheren) (?:anweisungen|instruktionen|befehle|vorgaben)',
   ),
-  said(
+  phrase(
     '(?:ignore[zr]?|oublie[zr]?) (?:toutes )?(?:les|tes|vos) (?:instructions|consignes) ' +
       '(?:précédentes|antérieures|ci-dessus)',
   ),
-  said(
+  phrase(
     '(?:ignor[ae]|olvida|esqueça|desconsidere) (?:todas )?(?:las|as|tus|suas) (?:instrucciones|instruções) ' +
       '(?:anteriores|previas|prévias|acima)',
   ),
-  said('ignora(?:te)? (?:tutte )?le istruzioni (?:precedenti|sopra)'),
+  phrase('ignora(?:te)? (?:tutte )?le istruzioni (?:precedenti|sopra)'),
   String.raw`(?:игнорируй|забудь)(?:те)?\s{1,4}(?:все\s{1,4})?(?:предыдущие|прежние|вышеуказанные)\s{1,4}(?:инструкции|указания|команды)`,
   '(?:忽略|无视|無視|忘记|忘記)[^\\n。]{0,8}(?:之前|以上|先前|上面|前面)[^\\n。]{0,6}(?:指令|指示|提示|说明|說明|命令)',
   '(?:これまで|以前|上記|前)の[^\\n。]{0,6}(?:指示|命令)[^\\n。]{0,6}(?:無視|忘れ)',

@@ -34,18 +34,18 @@ export function* splitContent(result: CallToolResult): Generator<undefined, Resu
   const { content, structuredContent, toolResult }: JsonObject = result;
   const texts: string[] = [];
   const blocks: MediaBlock[] = [];
-  let isAnythingSaid = false;
+  let hasVisibleText = false;
   let taken = 0;
   for (const each of toBlocks(content ?? toolResult)) {
     const { said, json, media } = partOf(each);
     const text = said ?? json;
     if (text !== undefined) texts.push(text);
     if (media !== undefined) blocks.push(media);
-    isAnythingSaid ||= said !== undefined && /\S/.test(said);
+    hasVisibleText ||= said !== undefined && /\S/.test(said);
     taken += 1;
     if (taken % BLOCKS_AT_A_TIME === 0) yield;
   }
-  if (!isAnythingSaid && structuredContent !== undefined) texts.push(toJson(structuredContent));
+  if (!hasVisibleText && structuredContent !== undefined) texts.push(toJson(structuredContent));
   return { text: texts.join('\n'), blocks };
 }
 

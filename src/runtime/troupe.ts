@@ -322,7 +322,7 @@ export class Troupe {
     return connection.callOffered(tool.tool, args, options, () => {
       const now = this.#parts.registry.tool(name);
       if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
-      return options.lookedAt && whyReplaced(options.lookedAt, now);
+      return options.expectedTool && whyReplaced(options.expectedTool, now);
     });
   }
 

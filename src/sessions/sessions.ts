@@ -18,7 +18,7 @@ import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';
 import type { ToolCheck } from '../catalog/tool-check.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
-import { ListReadings } from './list-readings.js';
+import { ListReads } from './list-reads.js';
 import { PendingCalls, type PendingCall } from './pending-calls.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
@@ -53,7 +53,7 @@ export class Session {
   listed: ToolCheck | undefined;
   /** How many tools it listed last, whether or not they can be used; undefined if it refused to. */
   toolsListed: number | undefined;
-  readonly readings = new ListReadings();
+  readonly listReads = new ListReads();
   /** Time of the last sign of life from the server, milliseconds since the epoch. */
   activeAt = 0;
   /** Time of the last call that ended, milliseconds since the epoch; 0 before the first. */
@@ -145,7 +145,7 @@ export class Session {
   signal(signal: SessionSignal): void {
     if (this.#listener !== undefined) this.#listener(signal);
     // A list that is still to be read will include the change.
-    else if (signal.kind === 'listChanged' && this.readings.number(signal.list) > 0) {
+    else if (signal.kind === 'listChanged' && this.listReads.number(signal.list) > 0) {
       (this.#unheard ??= new Set()).add(signal.list);
     }
   }

@@ -66,7 +66,7 @@ export class Supervisor {
   readonly #timers: Timers;
   /** The timers of the machines only, numbered as in a recording. */
   readonly #numbered: NumberedClock;
-  /** The machines beside the manager. */
+  /** The auxiliary machines. */
   readonly roots: RootSupervisor;
   readonly #capacity: CapacityWatch;
   readonly #clockWatch: ClockWatch;

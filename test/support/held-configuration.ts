@@ -34,7 +34,7 @@ export class HeldConfiguration {
           new Promise((succeed, fail) => {
             const reading: Reading = { input, succeed, fail };
             this.#reading = reading;
-            this.readings += 1;
+            this.reads += 1;
             const over = (): void => {
               if (this.#reading === reading) this.#reading = undefined;
             };
@@ -43,8 +43,8 @@ export class HeldConfiguration {
       ),
     },
   });
-  /** Number of readings that have started. */
-  readings = 0;
+  /** Number of reads that have started. */
+  reads = 0;
   /** How often the watch was informed that the sources were read. */
   rereads = 0;
   #emit: ((event: ConfigurationEvent) => void) | undefined;

@@ -534,11 +534,11 @@ export function sessionsAfter(before: Unit, step: Step<ConnectionContext>): Sess
         problem ??= 'M4: an entry is resolved for a generation that was given out';
     }
     if (action.slot !== 'openTransport') continue;
-    const { beside } = action.input as OpenTransportInput;
-    problem ??= openProblem({ ...before, live, planned }, generation, beside);
+    const { replaces } = action.input as OpenTransportInput;
+    problem ??= openProblem({ ...before, live, planned }, generation, replaces);
     planned = null;
     const isStdio = step.context.transport === 'stdio';
-    if (beside === null) live = [...live, { generation, isStdio, isGivenUp: false }];
+    if (replaces === null) live = [...live, { generation, isStdio, isGivenUp: false }];
   }
   return { live, planned, problem };
 }
@@ -546,13 +546,15 @@ export function sessionsAfter(before: Unit, step: Step<ConnectionContext>): Sess
 function openProblem(
   { context, live, planned }: Unit,
   generation: number,
-  beside: number | null,
+  replaces: number | null,
 ): string | null {
   if (planned !== generation)
     return `M4: generation ${generation} is opened, and the entry was resolved for ${planned}`;
-  if (beside === null && generation <= context.issued)
+  if (replaces === null && generation <= context.issued)
     return `M4: generation ${generation} is given out again`;
-  const others = live.filter((each) => each.generation !== beside && !(each.isGivenUp && beside !== null));
+  const others = live.filter(
+    (each) => each.generation !== replaces && !(each.isGivenUp && replaces !== null),
+  );
   return others.length > 0 ? 'M3: a session is opened while another may be alive' : null;
 }
 

@@ -29,7 +29,7 @@ export function explain(status: ServerStatus): string[] {
     ['exit', exitOf(error)],
     ['HTTP status', error.http === undefined ? undefined : String(error.http.status)],
     ['WWW-Authenticate', error.http?.wwwAuthenticate],
-    ['body starts', untold(error)],
+    ['body starts', bodyStartOf(error)],
     ['JSON-RPC error', error.rpcCode === undefined ? undefined : String(error.rpcCode)],
     ['attempt', attempt === 0 ? undefined : `${attempt} of ${maxAttempts}`],
   ];
@@ -41,7 +41,7 @@ export function explain(status: ServerStatus): string[] {
 }
 
 /** The start of the body, unless the message already contains all of it. */
-function untold({ message, http }: Failure): string | undefined {
+function bodyStartOf({ message, http }: Failure): string | undefined {
   return message.includes(http?.bodyStart ?? '') ? undefined : http?.bodyStart;
 }
 

@@ -28,7 +28,7 @@ export interface ObservableSystem {
   readonly manager: AnyActorRef;
   /** The manager's clock. */
   readonly timers: NumberedClock;
-  /** The machines beside the manager. */
+  /** The auxiliary machines. */
   readonly roots: ObservableRoots;
 }
 
@@ -192,7 +192,7 @@ export function machineState(to: string, ref: AnyActorRef): MachineState {
   return { to, status, state: value, context, details: knownDetailsOf(ref) };
 }
 
-/** Every machine: the manager, its connections, and the machines beside it. */
+/** Every machine: the manager, its connections, and the auxiliary machines. */
 export function machineStates(
   manager: AnyActorRef,
   roots: Iterable<AnyActorRef>,

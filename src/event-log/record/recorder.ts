@@ -168,7 +168,7 @@ export class Recorder {
         kind,
         to,
         state: machines.find((machine) => machine.to === to)?.state ?? '',
-        moved: index === causes.length - 1 ? movedBeside(group) : undefined,
+        moved: index === causes.length - 1 ? alsoMoved(group) : undefined,
         from,
         timer,
         event,
@@ -250,8 +250,8 @@ function isBeyondLine(body: string): boolean {
 }
 
 /** The states of machines that changed without receiving a cause themselves. */
-function movedBeside({ causes, machines, moved }: Group): CauseEntry['moved'] {
+function alsoMoved({ causes, machines, moved }: Group): CauseEntry['moved'] {
   if (moved.size === 0) return undefined;
-  const beside = machines.filter(({ to }) => moved.has(to) && !causes.some((cause) => cause.to === to));
-  return beside.length === 0 ? undefined : Object.fromEntries(beside.map(({ to, state }) => [to, state]));
+  const others = machines.filter(({ to }) => moved.has(to) && !causes.some((cause) => cause.to === to));
+  return others.length === 0 ? undefined : Object.fromEntries(others.map(({ to, state }) => [to, state]));
 }

@@ -141,7 +141,7 @@ function completed(input: unknown): unknown {
   };
 }
 
-/** The chart of the machine at that address; undefined for a machine beside the manager of an unknown kind. */
+/** The chart of the machine at that address; undefined for an auxiliary machine of an unknown kind. */
 function chartAt(address: string): FoldedChart | undefined {
   if (address === MANAGER) return manager;
   const id = rootId(address);

@@ -69,7 +69,7 @@ export class Rerun {
   readonly #clock = new CommandedClock();
   readonly #manager: AnyActorRef;
   readonly #book: AddressBook;
-  /** The latest incarnation of each machine beside the manager, by id. */
+  /** The latest incarnation of each auxiliary machine, by id. */
   readonly #roots = new Map<string, AnyActorRef>();
   readonly #digests = new StandingDigests();
   /** The latest machines and effects, by address without the incarnation. */
@@ -161,7 +161,7 @@ export class Rerun {
     else this.#derived.push({ to, event: toLogged(event) });
   }
 
-  /** Starts a machine beside the manager. */
+  /** Starts an auxiliary machine. */
   #begin(address: string, id: string, input: unknown): string | undefined {
     const machine = stubbedRoots.get(rootKind(id));
     if (machine === undefined) return 'is of an unknown kind';
@@ -202,7 +202,7 @@ function withoutIncarnation(address: string): string {
 /** The rerun that observes the actors of a system. */
 const reruns = new WeakMap<AnyActorRef['system'], Rerun>();
 
-/** Set while a machine beside the manager is created, when its system is not known yet. */
+/** Set while an auxiliary machine is created, when its system is not known yet. */
 let beginning: { readonly rerun: Rerun; readonly address: string } | undefined;
 
 function rerunOf(system: AnyActorRef['system']): Rerun | undefined {

@@ -49,7 +49,7 @@ const JUST_ISSUED =
 /** Stands for bytes that are not text. */
 const NOT_UTF8 = '\ufffd';
 
-interface SaidError {
+interface JsonRpcErrorInBody {
   readonly code: number;
   readonly message: string;
 }
@@ -89,19 +89,19 @@ function isSameId(said: unknown, id: RequestId): boolean {
  * Whether an error is about the session. With 404 it is, unless its code blames the request. With 400, a tool may speak of
  * its own sessions.
  */
-function isOfSession(said: SaidError, status: number, method: string): boolean {
+function isOfSession(said: JsonRpcErrorInBody, status: number, method: string): boolean {
   if (status === 404) return !OF_REQUEST.has(said.code) || FORGOTTEN.test(said.message);
   return method === 'tools/call' ? saysNoSession(said) : FORGOTTEN.test(said.message);
 }
 
 /** The code must be one of the server itself: a tool that does not find a session of its own uses others. */
-function saysNoSession({ code, message }: SaidError): boolean {
+function saysNoSession({ code, message }: JsonRpcErrorInBody): boolean {
   const isOfServer = code === INVALID_REQUEST || (code >= -32_099 && code <= -32_000);
   return isOfServer && NO_SESSION.test(message);
 }
 
 /** Undefined if there is none, or it is not valid. */
-function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
+function errorIn(answer: JsonRpcAnswer): JsonRpcErrorInBody | undefined {
   const error: unknown = 'error' in answer ? answer.error : undefined;
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };

@@ -36,7 +36,7 @@ export interface HttpMemory {
   /** Sessions in a row that the server forgot as soon as the listening stream was open. */
   forgotten: number;
   /** The listening stream stays closed: while it was open, the server answered nothing or forgot the session. */
-  keepsShut: boolean;
+  isStreamDisabled: boolean;
 }
 
 export interface HttpTransportOptions {

@@ -76,7 +76,7 @@ class StreamableHttpTransport extends HttpSession {
   constructor(options: HttpTransportOptions, onolder: OnOlder | undefined) {
     super(options);
     this.#onolder = onolder;
-    this.#memory = options.memory ?? { forgotten: 0, keepsShut: false };
+    this.#memory = options.memory ?? { forgotten: 0, isStreamDisabled: false };
     this.#mayListen = options.listen ?? true;
   }
 
@@ -241,7 +241,7 @@ class StreamableHttpTransport extends HttpSession {
   #initialized(): void {
     if (this.#isInitialized) return;
     this.#isInitialized = true;
-    if (this.#mayListen && !this.#memory.keepsShut) this.#listen();
+    if (this.#mayListen && !this.#memory.isStreamDisabled) this.#listen();
   }
 
   /** See H4. */
@@ -283,7 +283,7 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   #keepClosed(reason: string): void {
-    this.#memory.keepsShut = true;
+    this.#memory.isStreamDisabled = true;
     const message = `The stream for the server's own messages stays closed: ${this.url} ${reason}.`;
     this.notice('no-listening-stream', message);
   }

@@ -35,7 +35,7 @@ describe('the context of a configuration', () => {
     driver.stop();
   });
 
-  it('counts the readings that the host waits for, and knows whether the current one is among them.', async () => {
+  it('counts the reads that the host waits for, and knows whether the current one is among them.', async () => {
     const driver = new ConfigurationDriver();
     await driver.ask();
     await driver.ask();
@@ -139,10 +139,10 @@ describe('a change', () => {
     await driver.ask();
     await driver.change();
     await driver.clock.advance(2_500);
-    const { readings } = driver.effects;
+    const { reads } = driver.effects;
     await driver.read();
     await driver.clock.advance(0);
-    expect(driver.effects.readings).toBe(readings + 1);
+    expect(driver.effects.reads).toBe(reads + 1);
     driver.stop();
   });
 
@@ -253,11 +253,11 @@ describe('every random sequence', () => {
         const { effects, clock } = driver;
         let [changes, asked] = [0, 0];
         /** How many changes had come when the current reading began, and how many any reading covers. */
-        let [seen, covered, served, readings] = [0, 0, 0, 0];
+        let [seen, covered, served, reads] = [0, 0, 0, 0];
         const look = (): void => {
-          if (effects.readings === readings) return;
-          expect(effects.readings).toBe(readings + 1);
-          readings = effects.readings;
+          if (effects.reads === reads) return;
+          expect(effects.reads).toBe(reads + 1);
+          reads = effects.reads;
           seen = changes;
           if (effects.reading?.serving === true) served += 1;
         };

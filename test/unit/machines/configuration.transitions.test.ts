@@ -77,7 +77,7 @@ async function outcome(situation: string, event: string): Promise<string> {
     await SITUATIONS[situation]!(driver);
     expect(driver.path).toBe(stateOf(situation));
     const { path, snapshot, effects } = driver;
-    const { readings } = effects;
+    const { reads } = effects;
     const answer = await HAPPEN[event]!(driver);
     expect(driver.snapshot.status).toBe(driver.path === 'closed' ? 'done' : 'active');
     if (answer === 'stopped') {
@@ -85,7 +85,7 @@ async function outcome(situation: string, event: string): Promise<string> {
       return '-';
     }
     expect(answer).toBe('accepted');
-    return driver.path === path && effects.readings === readings ? 'stays' : driver.path;
+    return driver.path === path && effects.reads === reads ? 'stays' : driver.path;
   } finally {
     driver.stop();
   }

@@ -348,7 +348,7 @@ describe('the limits of the effects', () => {
       name: 'files',
       generation: 1,
       limitMs: 101,
-      beside: null,
+      replaces: null,
     });
     expect(driver.inputOf('watchSession')).toEqual({
       name: 'files',

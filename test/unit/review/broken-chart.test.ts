@@ -16,9 +16,9 @@ vi.mock('../../../machines/policy/review.js', async (original) => {
   const real = await original<typeof policy>();
   return {
     ...real,
-    printsAmong: (...lists: Parameters<typeof real.printsAmong>) => {
+    matchingPrints: (...lists: Parameters<typeof real.matchingPrints>) => {
       if (broken.isBroken) throw new Error('a bug');
-      return real.printsAmong(...lists);
+      return real.matchingPrints(...lists);
     },
   };
 });

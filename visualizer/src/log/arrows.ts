@@ -24,7 +24,7 @@ export const MANAGER_LINE = 'manager';
 const OTHERS: ReadonlySet<string> = new Set([HOST, TIMER, MANAGER_LINE]);
 /** A connection may have the name of one of the other life lines. */
 const connectionOf = (name: string): string => (OTHERS.has(name) ? `${name} · connection` : name);
-/** A machine beside the manager, whose name may equal a connection's. */
+/** An auxiliary machine, whose name may equal a connection's. */
 const machineOf = (id: string): string => `${id} · machine`;
 /** All effects of a machine share one line. */
 const effectsOf = (name: string): string => `${name} · effects`;

@@ -9,7 +9,7 @@ import type { Arrow } from './arrows.js';
 import type { Stretch, Window } from './bars.js';
 import type { EntryQuery } from './find-entries.js';
 import type { Category } from './labels.js';
-import type { BesideRow, Row } from './rows.js';
+import type { AuxiliaryRow, Row } from './rows.js';
 
 /** Orders of the page. */
 export type Order =
@@ -52,8 +52,8 @@ export interface MomentView {
   readonly at: number;
   readonly manager: string;
   readonly rows: readonly Row[];
-  /** The machines beside the manager. */
-  readonly beside: readonly BesideRow[];
+  /** The auxiliary machines. */
+  readonly auxiliaries: readonly AuxiliaryRow[];
 }
 
 export interface ActorView {

@@ -1,6 +1,6 @@
 /**
  * Names of a log's machines on the page: empty for the manager, its name for a connection, and its id behind a prefix for
- * a machine beside the manager. A connection whose name starts with the prefix gets another prefix.
+ * an auxiliary machine. A connection whose name starts with the prefix gets another prefix.
  */
 import { connectionName, rootId, rootKind } from '../../../src/actor-system/actor-path.js';
 
@@ -44,7 +44,7 @@ export function chartOf(lane: string): string {
   return lane === MANAGER_LANE ? 'manager' : 'connection';
 }
 
-/** The id of a machine beside the manager; undefined for any other. */
+/** The id of an auxiliary machine; undefined for any other. */
 function idOf(lane: string): string | undefined {
   return lane.startsWith(ROOT) && !lane.startsWith(LIKE_A_ROOT) ? lane.slice(ROOT.length) : undefined;
 }

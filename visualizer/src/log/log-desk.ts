@@ -25,7 +25,7 @@ import { matcher, Search, type EntryQuery } from './find-entries.js';
 import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
-import { addressOf, besideOf, rowsOf } from './rows.js';
+import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
 import { Visits } from './visits.js';
 
@@ -139,7 +139,7 @@ export class LogDesk {
       at: this.#book.timeOf(position),
       manager: manager === undefined ? '' : phaseOf(manager),
       rows: rowsOf(standings),
-      beside: besideOf(standings),
+      auxiliaries: auxiliaryRowsOf(standings),
     };
   }
 

@@ -27,8 +27,8 @@ export interface Row {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** A machine beside the manager. */
-export interface BesideRow {
+/** An auxiliary machine. */
+export interface AuxiliaryRow {
   /** The name of its lane. */
   readonly name: string;
   readonly state: string;
@@ -44,9 +44,9 @@ export function rowsOf(standings: ReadonlyMap<string, Standing>): Row[] {
   return [...rows.values()];
 }
 
-/** The latest incarnation of each machine beside the manager, in the order of appearance. */
-export function besideOf(standings: ReadonlyMap<string, Standing>): BesideRow[] {
-  const rows = new Map<string, BesideRow>();
+/** The latest incarnation of each auxiliary machine, in the order of appearance. */
+export function auxiliaryRowsOf(standings: ReadonlyMap<string, Standing>): AuxiliaryRow[] {
+  const rows = new Map<string, AuxiliaryRow>();
   for (const [address, { state }] of standings) {
     const name = laneAt(address);
     if (rootId(address) !== undefined) rows.set(name, { name, state: stateText(state) });

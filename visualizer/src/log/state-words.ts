@@ -1,4 +1,4 @@
-/** The text of a state badge: words for a connection, the path for a machine beside it and for an unknown state. */
+/** The text of a state badge: words for a connection, the path for an auxiliary machine and for an unknown state. */
 import { CONNECTION_STATES, type PublicState } from '../../../machines/connection/connection.states.js';
 import { stateInWords } from '../../../src/lifecycle/state-in-words.js';
 import { isConnectionLane } from './lane-names.js';

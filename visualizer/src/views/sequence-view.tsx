@@ -67,8 +67,8 @@ export function SequenceView() {
       </div>
       {arrows.length === 0 ? (
         <Nothing title="No messages">
-          There are none{isNarrow && ` of ${laneInWords(selected)}`} up to this moment
-          {hasWire ? '' : ', except those over the wire'}.{' '}
+          There are none{isNarrow && ` of ${laneInWords(selected)}`} up to this moment.
+          {hasWire ? ' ' : ' Protocol messages are hidden. '}
           {(isNarrow || !hasWire) && (
             <button
               type="button"

@@ -178,7 +178,9 @@ export function TimelineView() {
 
   const states = useMemo(
     () =>
-      new Map([...(moment?.rows ?? []), ...(moment?.beside ?? [])].map(({ name, state }) => [name, state])),
+      new Map(
+        [...(moment?.rows ?? []), ...(moment?.auxiliaries ?? [])].map(({ name, state }) => [name, state]),
+      ),
     [moment],
   );
   if (isEmpty)

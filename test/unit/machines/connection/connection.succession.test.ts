@@ -96,7 +96,7 @@ describe('a reload of a connection that is reached over a network', () => {
       name: 'files',
       generation: 2,
       limitMs: 76,
-      beside: 1,
+      replaces: 1,
     });
     expect(driver.inputOf('handshake')).toEqual({ name: 'files', generation: 2, limitMs: 77 });
     expect(driver.inputOf('readTools')).toEqual({ name: 'files', generation: 2, limitMs: 78 });
@@ -252,7 +252,7 @@ describe('the session that was replaced', () => {
     expect(driver.running()).toEqual(['retireSession', 'watchSession']);
     await driver.settle('retireSession');
     expect(driver.path).toBe('ready.resting+current+preparing.opening');
-    expect(driver.inputOf('openTransport')).toMatchObject({ generation: 3, beside: 2 });
+    expect(driver.inputOf('openTransport')).toMatchObject({ generation: 3, replaces: 2 });
   });
 
   it('ends with the current session, if that is lost.', async () => {
@@ -351,7 +351,7 @@ describe('another reload while a successor is prepared', () => {
     await driver.settle('resolveConfig');
     expect(driver.running()).not.toContain('openTransport');
     await driver.settle('retireSession');
-    expect(driver.inputOf('openTransport')).toMatchObject({ generation: 3, beside: 1 });
+    expect(driver.inputOf('openTransport')).toMatchObject({ generation: 3, replaces: 1 });
   });
 
   it('ends the first successor even if the second cannot be resolved.', async () => {

@@ -9,7 +9,7 @@ import { answer, echo, mcp, openStream, refuse, result, type Handler } from '../
 useLeakCheck();
 const connect = useHttpFixture();
 
-const fresh = (): HttpMemory => ({ forgotten: 0, keepsShut: false });
+const fresh = (): HttpMemory => ({ forgotten: 0, isStreamDisabled: false });
 const isGet = ({ method }: { readonly method: string }): boolean => method === 'GET';
 
 /** Answers a request only when no stream is open. */
@@ -90,7 +90,7 @@ describe('The listening stream', () => {
     finish();
     await sent;
     expect(recorded.notices).toEqual([]);
-    expect(memory.keepsShut).toBe(false);
+    expect(memory.isStreamDisabled).toBe(false);
   });
 
   it('may be closed in the meantime', async () => {

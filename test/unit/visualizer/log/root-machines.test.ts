@@ -88,12 +88,12 @@ describe('a root machine on the page', () => {
   });
 
   it('is listed at each moment, apart from the connections.', async () => {
-    const { rows, beside, manager } = await desk.answer('moment', { position: last });
+    const { rows, auxiliaries, manager } = await desk.answer('moment', { position: last });
     expect(rows).toHaveLength(1);
-    expect(beside).toEqual([{ name: LANE, state: 'failed' }]);
+    expect(auxiliaries).toEqual([{ name: LANE, state: 'failed' }]);
     expect(manager).toBe('running');
     const before = await desk.answer('moment', { position: 0 });
-    expect(before.beside).toEqual([]);
+    expect(before.auxiliaries).toEqual([]);
   });
 
   it('has its entries, its bars and its arrows.', async () => {

@@ -1,16 +1,16 @@
 /** When the lists of a session were read. */
 import type { ServerList } from '../../machines/connection/connection.events.js';
 
-interface Reading {
+interface Read {
   readonly number: number;
   /** Milliseconds since the epoch; undefined while it is in progress. */
   readonly endedAt: number | undefined;
 }
 
-const NONE: Reading = { number: 0, endedAt: undefined };
+const NONE: Read = { number: 0, endedAt: undefined };
 
-export class ListReadings {
-  readonly #last = new Map<ServerList, Reading>();
+export class ListReads {
+  readonly #last = new Map<ServerList, Read>();
 
   /** The number of the last read; 0 if the list was never read. */
   number(list: ServerList): number {

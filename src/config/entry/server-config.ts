@@ -79,6 +79,12 @@ export interface HttpServerConfig extends ServerSettings {
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
+   * Names of headers that a gateway passes on: if the HTTP request of a client has one, the request to this server for that
+   * call has it too, in place of the same header in `headers`. Not for credentials, nor for headers of the connection, the
+   * content or the protocol. Default none.
+   */
+  readonly forwardHeaders?: readonly string[];
+  /**
    * `false` opens no stream for messages that the server sends on its own, such as changes of its lists; for servers that
    * handle one request at a time. Default true. Even then, the stream stays closed if the server answers nothing while it
    * is open, or forgets the session.

@@ -309,6 +309,57 @@ describe('the name of a server', () => {
   });
 });
 
+describe('the headers that a gateway passes on', () => {
+  const URL_OF = 'https://example.com/mcp';
+
+  it('are any that are about the call', () => {
+    const forwardHeaders = ['X-Request-Id', 'traceparent', 'X-Forwarded-For', 'Cookie-Consent', 'Accepted'];
+    expect(validate({ url: URL_OF, forwardHeaders })).toEqual({
+      config: { url: URL_OF, forwardHeaders },
+      problems: [],
+    });
+  });
+
+  it.each([
+    'Authorization',
+    'proxy-authorization',
+    'COOKIE',
+    'Set-Cookie',
+    'Host',
+    'Connection',
+    'Proxy-Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'Content-Type',
+    'content-length',
+    'Accept',
+    'Accept-Language',
+    'Mcp-Session-Id',
+    'MCP-Protocol-Version',
+    'Last-Event-ID',
+  ])('are not those of the connection, the credentials or the message: %s', (name) => {
+    const { config, problems } = validate({ url: URL_OF, forwardHeaders: ['X-Request-Id', name] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders[1]', message: expect.stringContaining(name) }]);
+  });
+
+  it.each([['a b'], [''], ['a:b'], [7], [null]])('have the name of a header, unlike %j', (name) => {
+    const { config, problems } = validate({ url: URL_OF, forwardHeaders: [name] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders[0]' }]);
+  });
+
+  it('exist only for a server that is reached over HTTP', () => {
+    const { config, problems } = validate({ command: 'lamp', forwardHeaders: ['X-Request-Id'] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders' }]);
+  });
+});
+
 describe('a warning leaves the entry in use', () => {
   it.each<[entry: object, warning: string]>([
     [{ arg: ['a'] }, "field 'arg': is not a known field; did you mean 'args'?"],

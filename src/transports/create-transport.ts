@@ -62,6 +62,7 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
     args: config.args ?? [],
     env: childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false),
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    keepDaemons: config.keepDaemons,
     ...terms,
   });
 }

@@ -65,6 +65,12 @@ export interface StdioServerConfig extends ServerSettings {
   readonly cwd?: string;
   /** `true` passes on the host's whole environment, a list only the named variables. Default false. */
   readonly inheritEnv?: boolean | readonly string[];
+  /**
+   * `true` leaves daemons of the server running when the server or the host ends: processes that have left its process group
+   * and lost their parent, such as a shared `adb`. If the guard was killed as well, a server that ignores the end of its
+   * input then stays too. Default false: they end with the server. macOS and Windows never find them.
+   */
+  readonly keepDaemons?: boolean;
 }
 
 /** A server that is reached over HTTP. Without `type`: streamable HTTP, then SSE if the server refuses with 4xx. */

@@ -132,9 +132,17 @@ export interface EntryOAuth {
   readonly clientSecret?: string;
   /** Scopes to request, separated by spaces. Default: the scopes that the server names. */
   readonly scope?: string;
+  /**
+   * A name of your choice for the account, if entries with the same address are to use different accounts: each name has
+   * its own tokens and its own registered client. Default: the account of all entries without a name.
+   */
+  readonly account?: string;
   /** The registered port of `http://localhost:PORT/callback`. Default: any free port of 127.0.0.1. */
   readonly callbackPort?: number;
-  /** The registered address that the browser is redirected to. Troupe listens there if it is on this machine. */
+  /**
+   * The registered address that the browser is redirected to. Troupe listens there if it is `http:` on this machine; without
+   * a port, at any free one.
+   */
   readonly redirectUrl?: string;
   /** Address of the authorization server's metadata. Default: the address that the server names. */
   readonly metadataUrl?: string;

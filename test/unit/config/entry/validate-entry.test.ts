@@ -549,6 +549,34 @@ describe('the client for a sign-in', () => {
       { oauth: { client_id: 'c', client_secret: 's' } },
       { clientId: 'c', clientSecret: 's' },
     ],
+    [
+      'Kiro, without the scheme and the path',
+      { oauth: { redirectUri: '127.0.0.1:7778' } },
+      { redirectUrl: 'http://127.0.0.1:7778/oauth/callback' },
+    ],
+    [
+      'Kiro, with a path',
+      { oauth: { redirectUri: 'localhost:1/a' } },
+      { redirectUrl: 'http://localhost:1/a' },
+    ],
+    [
+      'Kiro, with the port alone',
+      { oauth: { redirectUri: ':7778' } },
+      { redirectUrl: 'http://127.0.0.1:7778/oauth/callback' },
+    ],
+    [
+      'a host with other capitals',
+      {
+        oauth: {
+          Client_ID: 'c',
+          REDIRECT_URI: 'http://localhost:1/x',
+          'token-endpoint': 't',
+          authorization_endpoint: 'a',
+        },
+      },
+      { clientId: 'c', redirectUrl: 'http://localhost:1/x', tokenUrl: 't', authorizationUrl: 'a' },
+    ],
+    ['Troupe, with the name of an account', { oauth: { account: 'work' } }, { account: 'work' }],
     ['a host that turns it off', { oauth: { enabled: false, clientId: 'c' } }, false],
     ['opencode, which turns it off', { oauth: false }, false],
     ['a host that turns it on', { oauth: { enabled: true } }, undefined],
@@ -561,6 +589,12 @@ describe('the client for a sign-in', () => {
 
   it('takes a port as text', () => {
     expect(configOf({ url, oauth: { callbackPort: '8080' } })).toHaveProperty('oauth.callbackPort', 8_080);
+  });
+
+  it.each(['', 'two\nlines', ['a'], {}])('has an account with a name on one line, unlike %j', (account) => {
+    const { config, problems } = validate({ url, oauth: { account } });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'oauth.account' }]);
   });
 
   it.each<[fields: object, field: string]>([

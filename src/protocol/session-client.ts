@@ -228,13 +228,20 @@ class SessionClient implements ProtocolClient {
   #receiveProgress(params: JsonObject): void {
     const update = toProgress(params);
     if (update === undefined) return this.onoddity?.('The server sent progress that is not valid.');
+    this.#reportFlaws('Progress', update.flaws);
     this.#sent.get(Number(update.token))?.onProgress?.(update.progress);
   }
 
   #receiveCancelled(params: JsonObject): void {
     const cancelled = toCancelled(params);
     if (cancelled === undefined) return this.onoddity?.('The server sent a cancellation that is not valid.');
+    this.#reportFlaws('A cancellation', cancelled.flaws);
     if (cancelled.requestId !== undefined) this.#asked?.cancel(cancelled.requestId, cancelled.reason);
+  }
+
+  #reportFlaws(what: string, flaws: readonly string[]): void {
+    for (const field of flaws)
+      this.onoddity?.(`${what} is kept without its ${field}: it has the wrong type.`);
   }
 }
 

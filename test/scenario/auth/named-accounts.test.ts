@@ -44,7 +44,8 @@ describe('entries with one address', () => {
       },
     );
     for (const name of ['plain', 'work', 'also', 'home']) await ready(name);
-    expect(asked.map(({ server }) => server.account).toSorted()).toEqual(['home', 'work', undefined]);
+    expect(asked).toHaveLength(3);
+    expect(new Set(asked.map(({ server }) => server.account))).toEqual(new Set(['home', 'work', undefined]));
     const accounts = [undefined, 'work', 'home'];
     const kept = await Promise.all(
       accounts.map((account) => store.read(ownerOf(port.url, undefined, account))),

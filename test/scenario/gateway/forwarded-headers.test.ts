@@ -12,6 +12,16 @@ import type { ControlledClock } from '../../support/controlled-clock.js';
 
 const CALLS = 8;
 const WHO = 'x-who';
+/** The answers to everything but calls. */
+const RESULTS: Readonly<Record<string, object>> = {
+  'tools/list': { tools: [{ name: 'who', inputSchema: { type: 'object' } }] },
+  'resources/list': { resources: [{ uri: 'test://one', name: 'one' }] },
+  'resources/templates/list': { resourceTemplates: [] },
+  'prompts/list': { prompts: [{ name: 'greet' }] },
+  'resources/read': { contents: [] },
+  'prompts/get': { messages: [] },
+  'completion/complete': { completion: { values: [] } },
+};
 
 describe('the headers of two clients of one server', () => {
   useLeakCheck();
@@ -35,22 +45,8 @@ describe('the headers of two clients of one server', () => {
           }),
         request: (seen, res) => {
           const reply = (result: object): void => answer(res, seen, result);
-          switch (seen.rpc.method) {
-            case 'tools/list':
-              return reply({ tools: [{ name: 'who', inputSchema: { type: 'object' } }] });
-            case 'resources/list':
-              return reply({ resources: [{ uri: 'test://one', name: 'one' }] });
-            case 'prompts/list':
-              return reply({ prompts: [{ name: 'greet' }] });
-            case 'resources/templates/list':
-              return reply({ resourceTemplates: [] });
-            case 'resources/read':
-              return reply({ contents: [] });
-            case 'prompts/get':
-              return reply({ messages: [] });
-            case 'completion/complete':
-              return reply({ completion: { values: [] } });
-          }
+          const known = RESULTS[seen.rpc.method ?? ''];
+          if (known !== undefined) return reply(known);
           waiting.push(() => reply({ content: [{ type: 'text', text: String(seen.headers[WHO]) }] }));
           if (waiting.length === calls) for (const each of waiting.splice(0).toReversed()) each();
         },
@@ -91,7 +87,9 @@ describe('the headers of two clients of one server', () => {
     ]);
     const answers = await Promise.all(
       clients.map((client) =>
-        Promise.all(Array.from({ length: CALLS }, () => client.callTool({ name: 'mcp__a__who', arguments: {} }))),
+        Promise.all(
+          Array.from({ length: CALLS }, () => client.callTool({ name: 'mcp__a__who', arguments: {} })),
+        ),
       ),
     );
     const texts = answers.map((each) => each.map(({ content }) => (content as { text: string }[])[0]?.text));
@@ -127,7 +125,10 @@ describe('the headers of two clients of one server', () => {
       }),
     ]);
     await passTime(clock, done);
-    const sent = (method: string) => ({ rpc, headers }: Seen) => rpc.method === method && headers[WHO] === 'ada';
+    const sent =
+      (method: string) =>
+      ({ rpc, headers }: Seen) =>
+        rpc.method === method && headers[WHO] === 'ada';
     for (const method of ['resources/read', 'prompts/get', 'completion/complete'])
       expect([method, server.seen.filter(sent(method)).length]).toEqual([method, 1]);
   });

@@ -12,6 +12,11 @@ import type { ControlledClock } from '../../support/controlled-clock.js';
 
 const CALLS = 8;
 const WHO = 'x-who';
+const IDENTITY = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+  serverInfo: { name: 'test', version: '1' },
+};
 /** The answers to everything but calls. */
 const RESULTS: Readonly<Record<string, object>> = {
   'tools/list': { tools: [{ name: 'who', inputSchema: { type: 'object' } }] },
@@ -37,12 +42,7 @@ describe('the headers of two clients of one server', () => {
     const waiting: (() => void)[] = [];
     const server = await startServer(
       mcp({
-        initialize: (seen, res) =>
-          answer(res, seen, {
-            protocolVersion: '2025-11-25',
-            capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
-            serverInfo: { name: 'test', version: '1' },
-          }),
+        initialize: (seen, res) => answer(res, seen, IDENTITY, { 'mcp-session-id': 'session' }),
         request: (seen, res) => {
           const reply = (result: object): void => answer(res, seen, result);
           const known = RESULTS[seen.rpc.method ?? ''];
@@ -110,6 +110,26 @@ describe('the headers of two clients of one server', () => {
     await speaking.callTool({ name: 'mcp__a__who', arguments: {} });
     const calls = server.seen.filter(({ rpc }) => rpc.method === 'tools/call');
     expect(calls.map(({ headers }) => WHO in headers)).toEqual([false, false]);
+  });
+
+  it('go with the repetition of a call in the next session.', async () => {
+    const server = await upstream(1);
+    const inside = server.handle;
+    let calls = 0;
+    server.handle = (seen, res) => {
+      if (seen.rpc.method !== 'tools/call') return inside(seen, res);
+      calls += 1;
+      // The session is gone, so that a new one carries the repetition.
+      if (calls === 1) return void res.writeHead(404, { connection: 'close' }).end();
+      return inside(seen, res);
+    };
+    const { service, clock } = await serve(server, { forwardHeaders: ['X-Who'] });
+    const client = await connect(service, clock, { [WHO]: 'ada' });
+    const called = client.callTool({ name: 'mcp__a__who', arguments: {} });
+    expect((await passTime(clock, called)).content).toMatchObject([{ text: 'ada' }]);
+    const sent = server.seen.filter(({ rpc }) => rpc.method === 'tools/call');
+    expect(sent.map(({ headers }) => headers[WHO])).toEqual(['ada', 'ada']);
+    expect(server.seen.filter(({ rpc }) => rpc.method === 'initialize')).toHaveLength(2);
   });
 
   it('go with resources, prompts and completions as well.', async () => {

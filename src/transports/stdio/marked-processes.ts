@@ -5,7 +5,7 @@
  * Not found: a process whose environment cannot be read, because it runs as another user or hides or overwrites it.
  */
 import { readFileSync } from 'node:fs';
-import { OWNER_VARIABLE, SESSION_VARIABLE, type SessionMark } from './owner-mark.js';
+import { OWNER_VARIABLE, SESSION_VARIABLE, startOfOwner, type SessionMark } from './owner-mark.js';
 import { livingProcesses, type LivingProcess } from './process-table.js';
 
 interface Reading {
@@ -29,9 +29,11 @@ export function processesOf(mark: SessionMark): readonly LivingProcess[] {
 
 function readMarks(owner: string): Reading['bySession'] {
   const bySession = new Map<string, LivingProcess[]>();
+  const since = startOfOwner(owner);
   for (const each of livingProcesses() ?? []) {
     // The children of the host are servers and the guard. No other process of a session has this parent.
-    const variables = each.parent === process.pid ? [] : environmentOf(each.pid);
+    const isCandidate = each.parent !== process.pid && (each.start ?? since) >= since;
+    const variables = isCandidate ? environmentOf(each.pid) : [];
     if (!variables.includes(`${OWNER_VARIABLE}=${owner}`)) continue;
     const prefix = `${SESSION_VARIABLE}=`;
     const session = variables.find((variable) => variable.startsWith(prefix))?.slice(prefix.length);

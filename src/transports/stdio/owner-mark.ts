@@ -54,6 +54,11 @@ export function isOfDeadHost(mark: string): boolean {
   return owner !== undefined && owner.namespace === processNamespace() && isDead(owner);
 }
 
+/** When the owner started, in the clock ticks of the process table: a process that is older cannot carry its mark. */
+export function startOfOwner(mark: string): number {
+  return Number(parseMark(mark)?.start ?? 0);
+}
+
 function parseMark(mark: string): Owner | undefined {
   const [, namespace, pid, start] = MARK.exec(mark) ?? [];
   if (namespace === undefined || pid === undefined || start === undefined) return undefined;

@@ -17,6 +17,7 @@ import { RequestLostError, type JsonObject } from '../protocol/protocol-client.j
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import { mayDownload } from '../config/entry/may-download.js';
 import { causeHint } from '../failures/output.js';
 import { effect } from './effect.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
@@ -100,22 +101,29 @@ function whatHung(
       hint: 'Nothing was received: check its address and the network (VPN, firewall, proxy). If it is slow, raise its startTimeoutMs.',
     };
   }
-  const { transport } = session ?? {};
+  const { transport, plan } = session ?? {};
+  const isFetched = plan !== undefined && 'command' in plan.config && mayDownload(plan.config);
   return {
     message: `The server did not answer initialize within ${limitMs} ms.`,
-    hint: hintOfOutput(transport?.stderrTail() ?? [], transport?.stdoutTail?.() ?? []),
+    hint:
+      hintOfOutput(transport?.stderrTail() ?? [], transport?.stdoutTail?.() ?? []) ??
+      (isFetched ? DOWNLOADING : SILENT),
   };
 }
 
 /** An address at which it serves HTTP says the most; an error comes next. */
-function hintOfOutput(stderr: readonly string[], stdout: readonly string[]): string {
+function hintOfOutput(stderr: readonly string[], stdout: readonly string[]): string | undefined {
   const place = listeningPlace([...stderr, ...stdout]);
   if (place !== undefined)
     return `It listens on ${place}: use that address as the "url" of the entry, or start it with an argument such as --stdio.`;
   const cause = causeHint(stderr, stdout);
-  if (cause !== undefined) return `${cause}. If it starts slowly, raise its startTimeoutMs.`;
-  return 'It started but does not speak MCP on this transport, or it starts slowly: raise its startTimeoutMs.';
+  return cause === undefined ? undefined : `${cause}. If it starts slowly, raise its startTimeoutMs.`;
 }
+
+const SILENT =
+  'It started but does not speak MCP on this transport, or it starts slowly: raise its startTimeoutMs.';
+const DOWNLOADING =
+  'Its command may still have been downloading the program: raise its startTimeoutMs, or install the program first.';
 
 const LISTENS = /\b(?:listen|running|serving|serves|started|available|server)/i;
 const ADDRESS = /\bhttps?:\/\/[^\s"'<>()]+[^\s"'<>().,;]|\bport:? \d{2,5}\b/i;

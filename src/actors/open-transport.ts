@@ -2,7 +2,6 @@
  * Opens the transport of a new session. First, every other session of the connection must be gone, except the one that
  * it replaces. The session is registered before its transport exists, so that a release finds it.
  */
-import { messageOf } from '../text/error-message.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
 import { publishAuthRequired } from './authorize.js';
 import type {
@@ -17,7 +16,9 @@ import type { Session } from '../sessions/sessions.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError } from '../failures/transport-error.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
-import { effect } from './effect.js';
+import { effect, toRawFailure } from './effect.js';
+import type { Failure } from '../../machines/policy/failure.js';
+import { maskFailure } from '../secrets/secrets.js';
 import { notReleased } from './end-session.js';
 import type { LaunchPlans } from '../sessions/launch-plans.js';
 
@@ -86,16 +87,18 @@ function offering(ports: EffectPorts, session: Session, auth: HttpAuth | undefin
   const { signIns } = ports;
   if (auth?.stepUp === undefined || signIns === undefined) return auth;
   const { key } = session;
+  const { name: server, generation } = key;
   let isOffered = false;
+  const failureOf = (error: unknown): Failure => {
+    const failure = { ...toRawFailure(error), phase: 'session', at: ports.clock.now() } as const;
+    return maskFailure(failure, ports.servers.mask(server));
+  };
   const offer = async (): Promise<void> => {
     const over = new AbortController();
     void session.gone.then(() => over.abort());
-    try {
-      await signIns.signIn(key.name, (url) => publishAuthRequired(ports, key, url), over.signal);
-    } catch (error) {
-      const why = over.signal.aborted ? undefined : messageOf(error);
-      if (why !== undefined) diagnose(ports, key, 'sign-in-failed', why);
-    }
+    const asked = (url: string | undefined): void => publishAuthRequired(ports, key, url);
+    const failure = await signIns.signIn(server, asked, over.signal).then(() => null, failureOf);
+    if (!over.signal.aborted) ports.publish({ type: 'connection.authSettled', server, generation, failure });
   };
   return {
     token: () => auth.token(),

@@ -15,6 +15,8 @@ export interface AuthServer {
   readonly name: string;
   /** Its address, expanded. */
   readonly url: string;
+  /** The name that its entry gives to the account (`oauth.account`). Absent if it gives none. */
+  readonly account?: string;
 }
 
 /** A person can sign in at `url`. */
@@ -41,6 +43,11 @@ export interface AssertionRequest {
 export interface OAuthClient {
   /** The id that the authorization server gave to the client. */
   readonly clientId: string;
+  /**
+   * The registered redirect. Troupe listens there if it is `http:` on this machine, such as `http://localhost:8080/callback`;
+   * without a port, at any free one. Default: `redirectUrl` or `redirectPort` of the options.
+   */
+  readonly redirectUrl?: string;
   /** Needs `issuer`. */
   readonly clientSecret?: string;
   /** In PEM, unencrypted: the client proves itself by a signed assertion (RFC 7523). Needs `issuer`. */
@@ -134,6 +141,7 @@ const CHECKS: readonly Check<AuthOptions>[] = [
 const CLIENT_CHECKS: readonly Check<OAuthClient>[] = [
   // RFC 6749 appendix A.2.
   ['clientSecret', 'a text of printable ASCII', (value) => matches(value, /^[\x20-\x7e]+$/)],
+  ['redirectUrl', 'an address', isAddress],
   ['privateKey', 'a key in PEM', isText],
   [
     'algorithm',

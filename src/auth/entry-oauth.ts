@@ -1,10 +1,12 @@
 /** The sign-in settings of an entry, which replace the options of the host. Pure. */
 import type { EntryOAuth } from '../config/entry/server-config.js';
 import { isLoopback } from '../transports/loopback-host.js';
-import type { AuthOptions } from './auth-options.js';
+import type { AuthOptions, OAuthClient } from './auth-options.js';
 
 /** The options of one account. */
 export interface AccountOptions extends AuthOptions {
+  /** The name that entries of the same address give to it. Default: none. */
+  readonly account?: string;
   /** Scopes to request, whatever the server names. */
   readonly pinnedScope?: string;
   /** The address on this machine to which the browser is redirected, if the client is registered for one. */
@@ -23,15 +25,23 @@ export interface LoopbackPlace {
 export type NamedEndpoints =
   { readonly metadataUrl: string } | { readonly authorizationUrl: string; readonly tokenUrl: string };
 
-export function withEntry(options: AuthOptions, oauth: EntryOAuth | undefined): AccountOptions {
-  if (oauth === undefined) return options;
-  const { scope, redirectUrl } = oauth;
-  const { redirectUrl: hostRedirectUrl, ...others } = options;
-  const loopback = loopbackOf(oauth);
+/** `client` is the client of the host, if the entry names none. */
+export function withEntry(
+  options: AuthOptions,
+  oauth: EntryOAuth | undefined,
+  client: OAuthClient | undefined,
+): AccountOptions {
+  const registered = client?.redirectUrl;
+  if (oauth === undefined && registered === undefined) return options;
+  const { scope, account, redirectUrl = registered, ...others } = oauth ?? {};
+
+  const { redirectUrl: hostRedirectUrl, ...ofHost } = options;
+  const loopback = loopbackOf({ ...others, redirectUrl });
   const elsewhere = loopback === undefined ? (redirectUrl ?? hostRedirectUrl) : undefined;
-  const endpoints = endpointsOf(oauth);
+  const endpoints = endpointsOf(others);
   return {
-    ...others,
+    ...ofHost,
+    ...(account !== undefined && { account }),
     ...(elsewhere !== undefined && { redirectUrl: elsewhere }),
     ...(loopback !== undefined && { loopback }),
     ...(endpoints !== undefined && { endpoints }),
@@ -42,7 +52,11 @@ export function withEntry(options: AuthOptions, oauth: EntryOAuth | undefined): 
 /** The callback address that other hosts register for a port. */
 const CALLBACK = { host: 'localhost', path: '/callback' } as const;
 
-function loopbackOf({ callbackPort: port, redirectUrl }: EntryOAuth): LoopbackPlace | undefined {
+function loopbackOf({
+  callbackPort: port,
+  redirectUrl,
+}: Pick<EntryOAuth, 'callbackPort'> & { readonly redirectUrl: string | undefined }):
+  LoopbackPlace | undefined {
   if (redirectUrl === undefined) return port === undefined ? undefined : { ...CALLBACK, port };
   const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
   if (url?.protocol !== 'http:' || !isLoopback(url.hostname)) return undefined;

@@ -2,7 +2,7 @@
  * The sign-ins of a troupe: which account each server uses. The code for signing in loads with the first server that
  * has an account.
  *
- * I1. Servers with the same address and client share an account; with a provider of the host, each server has its own.
+ * I1. Servers with the same address, client and name of the account share an account; with a provider of the host, each server has its own.
  * I2. An entry with an `Authorization` header, or with a `headersHelper` and no `oauth`, has no account: its headers are
  *     used as they are. The client that an entry names takes precedence over the options.
  */
@@ -123,8 +123,9 @@ export class SignIns implements SignInPort {
     const { auth } = this.#parts;
     const { oauth } = config;
     const connectionHash = hashOf([config.proxy, config.ca, config.cert, config.key]);
-    const server = { name, url: serverAddress(config.url) };
     if (oauth === false) return undefined;
+    const account = oauth?.account;
+    const server = { name, url: serverAddress(config.url), ...(account !== undefined && { account }) };
     if (typeof auth === 'function') {
       return this.#account(`${name}\n${server.url}\n${connectionHash}`, () =>
         this.#hosted(server, auth, config),
@@ -137,7 +138,8 @@ export class SignIns implements SignInPort {
       `${server.url}\n${client?.clientId ?? ''}\n${oauthKey}\n${connectionHash}`,
       async () => {
         const { ownAccount } = await import('./account/make-account.js');
-        return ownAccount(server, withEntry(auth, oauth), client, this.#surroundings(server, config));
+        const options = withEntry(auth, oauth, client);
+        return ownAccount(server, options, client, this.#surroundings(server, config));
       },
     );
   }

@@ -18,6 +18,7 @@ import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { JsonObject, Progress, ProtocolClient } from '../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
+import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
 import type { CallCheck } from './call-check.js';
 import type { CallRoute } from './call-route.js';
@@ -64,9 +65,11 @@ export interface CallOptions {
   readonly expectedTool?: CatalogTool;
 }
 
-/** The same with a lighter signal, for frequent callers. */
+/** The same with a lighter signal, for frequent callers, and with what only the gateway knows. */
 export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {
   readonly signal?: AbortSignalLike;
+  /** Headers of the client's HTTP request. Each attempt sends those that the entry names in `forwardHeaders`. */
+  readonly headers?: RequestHeaders | undefined;
 }
 
 export interface CallPorts extends RetryPorts {
@@ -148,7 +151,8 @@ class ToolCall implements Exchange<CallToolResult> {
     const params = { name, arguments: this.#args, _meta: options.meta };
     const origin = { method, name, call: number, context: options.context };
     const onProgress = (progress: Progress): void => this.#progress(session, deadline, progress);
-    return client.request(method, params, { signal: deadline, onProgress, origin });
+    const { headers } = options;
+    return client.request(method, params, { signal: deadline, onProgress, origin, headers });
   }
 
   accept(answer: JsonObject, session: Session): CallToolResult {

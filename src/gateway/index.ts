@@ -8,7 +8,7 @@ export type { ConnectOptions, Gateway, GatewayEvent, GatewaySession } from './ga
 
 export type { GatewayOptions } from './gateway-options.js';
 
-export { createJwtVerifier } from './http/http-jwt.js';
+export { createJwtVerifier, type JwtVerifierOptions } from './http/http-jwt.js';
 export { serveHttp } from './http/serve-http.js';
 export { serveStdio } from './stdio/serve-stdio.js';
 export type { DrainOptions } from './drain.js';

@@ -151,6 +151,15 @@ export type LifecycleEventBody =
       /** Address at which a person signs in. */
       readonly url?: string;
     } & ConnectionScoped)
+  /**
+   * A sign-in that was offered beside a ready session, because the server refused a call for lack of scope, is over. Not
+   * published if the session ends first. A sign-in for which the connection waits ends with `connection.state`.
+   */
+  | ({
+      readonly type: 'connection.authSettled';
+      /** Why it failed; null if somebody has signed in, here or elsewhere. */
+      readonly failure: Failure | null;
+    } & ConnectionScoped)
   /** A list of a server has changed. */
   | ({
       readonly type: 'catalog.changed';

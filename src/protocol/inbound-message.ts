@@ -46,25 +46,43 @@ export function toInbound(message: unknown): Inbound {
 /** JSON-RPC 2.0 section 4. */
 const REQUEST_MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 
+/** A notification that is kept without its optional fields of the wrong type. */
+interface Kept {
+  /** The names of those fields. */
+  readonly flaws: readonly string[];
+}
+
 /** MCP specification, "Progress". The token is ours if it is the id of a request. */
 export function toProgress(
   params: JsonObject,
-): { readonly token: RequestId; readonly progress: Progress } | undefined {
+): (Kept & { readonly token: RequestId; readonly progress: Progress }) | undefined {
   const { progressToken: token, progress, total, message } = params;
   if (!isRequestId(token) || typeof progress !== 'number') return undefined;
-  if (total !== undefined && typeof total !== 'number') return undefined;
-  if (message !== undefined && typeof message !== 'string') return undefined;
-  return { token, progress: { progress, total, message } };
+  const flaws: string[] = [];
+  const kept = {
+    progress,
+    total: isNumber(total) ? total : flawed('total', total, flaws),
+    message: isText(message) ? message : flawed('message', message, flaws),
+  };
+  return { token, progress: kept, flaws };
 }
 
 /** MCP specification, "Cancellation". */
 export function toCancelled(
   params: JsonObject,
-): { readonly requestId: RequestId | undefined; readonly reason: string | undefined } | undefined {
+): (Kept & { readonly requestId: RequestId | undefined; readonly reason: string | undefined }) | undefined {
   const { requestId, reason } = params;
   if (requestId !== undefined && !isRequestId(requestId)) return undefined;
-  if (reason !== undefined && typeof reason !== 'string') return undefined;
-  return { requestId, reason };
+  const flaws: string[] = [];
+  return { requestId, reason: isText(reason) ? reason : flawed('reason', reason, flaws), flaws };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+/** Notes the field, unless it is absent. */
+function flawed(field: string, value: unknown, flaws: string[]): undefined {
+  if (value !== undefined) flaws.push(field);
 }
 
 function toAnswer({ id, result, error }: JsonObject): Extract<Inbound, { kind: 'answer' }> {

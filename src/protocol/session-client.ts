@@ -10,7 +10,7 @@ import type { ServerIdentity } from '../../machines/connection/connection.events
 import { cutText } from '../text/cut-text.js';
 import { systemClock } from '../ports.js';
 import { toError } from '../text/error-message.js';
-import type { SessionTransport } from '../transports/session-transport.js';
+import type { SendOptions, SessionTransport } from '../transports/session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import { resultWithoutNulls } from './absent-nulls.js';
 import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
@@ -100,7 +100,7 @@ class SessionClient implements ProtocolClient {
 
   request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
-      const { signal, onProgress } = options;
+      const { signal, onProgress, headers } = options;
       const transport = this.#transport;
       if (signal?.aborted === true) return reject(toError(signal.reason));
       if (transport === undefined) return reject(new RequestLostError(CLOSED_BY_US, false));
@@ -109,7 +109,8 @@ class SessionClient implements ProtocolClient {
       const sent = new SentRequest(id, method, { options, resolve, reject }, this.#owner);
       this.#sent.set(id, sent);
       const sentParams = onProgress === undefined ? params : withProgressToken(params, id);
-      this.#send(transport, { method, params: sentParams, jsonrpc: '2.0', id }).catch((error: unknown) => {
+      const message: JSONRPCMessage = { method, params: sentParams, jsonrpc: '2.0', id };
+      this.#send(transport, message, headers && { headers }).catch((error: unknown) => {
         const lost = toLost(error, true);
         sent.written = lost.written;
         sent.fail(lost);
@@ -134,9 +135,9 @@ class SessionClient implements ProtocolClient {
     this.#asked?.end();
   }
 
-  #send(transport: SessionTransport, message: JSONRPCMessage): Promise<void> {
+  #send(transport: SessionTransport, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     this.onwire?.('sent', message);
-    return transport.send(message);
+    return transport.send(message, options);
   }
 
   /** Sends a message without an answer. */
@@ -227,13 +228,20 @@ class SessionClient implements ProtocolClient {
   #receiveProgress(params: JsonObject): void {
     const update = toProgress(params);
     if (update === undefined) return this.onoddity?.('The server sent progress that is not valid.');
+    this.#reportFlaws('Progress', update.flaws);
     this.#sent.get(Number(update.token))?.onProgress?.(update.progress);
   }
 
   #receiveCancelled(params: JsonObject): void {
     const cancelled = toCancelled(params);
     if (cancelled === undefined) return this.onoddity?.('The server sent a cancellation that is not valid.');
+    this.#reportFlaws('A cancellation', cancelled.flaws);
     if (cancelled.requestId !== undefined) this.#asked?.cancel(cancelled.requestId, cancelled.reason);
+  }
+
+  #reportFlaws(what: string, flaws: readonly string[]): void {
+    for (const field of flaws)
+      this.onoddity?.(`${what} is kept without its ${field}: it has the wrong type.`);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   ServerRequest,
   type Answered,
   type Asked,
+  type InternalRequestOptions,
   type RequestOptions,
   type RequestPorts,
 } from './request.js';
@@ -132,7 +133,7 @@ export class ConnectionRequests {
     method: Asked['method'],
     params: JsonObject,
     about: string,
-    options: RequestOptions,
+    options: InternalRequestOptions,
   ): Promise<JsonObject> {
     const { answer } = await this.#request({ method, params, about }, options).run();
     return answer;
@@ -188,7 +189,7 @@ export class ConnectionRequests {
     this.ports.wishes.levelSet(session, level);
   }
 
-  #request(asked: Asked, options: RequestOptions): RetryLoop<Answered> {
+  #request(asked: Asked, options: InternalRequestOptions): RetryLoop<Answered> {
     requireOptions(options);
     const { calls, timeoutMs } = this.ports;
     const limitMs = options.timeoutMs ?? timeoutMs();

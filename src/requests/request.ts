@@ -8,7 +8,7 @@
  *     its limits (`calls/retry-loop.ts`).
  * Q3. It is sent only to a server that has declared the capability for it.
  */
-import type { CallPorts } from '../calls/call.js';
+import type { CallPorts, InternalCallOptions } from '../calls/call.js';
 import type { Deadline } from '../calls/deadline.js';
 import type { Exchange } from '../calls/exchange.js';
 import { notifyProgress } from '../calls/progress-listener.js';
@@ -39,6 +39,12 @@ export interface RequestOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
+/** The same, with what only the gateway knows. */
+export interface InternalRequestOptions extends RequestOptions {
+  /** As for a call. */
+  readonly headers?: InternalCallOptions['headers'];
+}
+
 export interface Asked {
   readonly method: RequestMethod;
   readonly params: JsonObject;
@@ -62,7 +68,7 @@ export class ServerRequest implements Exchange<Answered> {
     private readonly ports: RequestPorts,
     private readonly server: string,
     private readonly asked: Asked,
-    readonly options: RequestOptions,
+    readonly options: InternalRequestOptions,
     readonly timeoutMs: number,
   ) {}
 
@@ -81,14 +87,14 @@ export class ServerRequest implements Exchange<Answered> {
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
     const { method, params, about } = this.asked;
-    const { context, onProgress } = this.options;
+    const { context, onProgress, headers } = this.options;
     const origin = { method, name: about, context };
-    if (onProgress === undefined) return client.request(method, params, { signal: deadline, origin });
+    if (onProgress === undefined) return client.request(method, params, { signal: deadline, origin, headers });
     const heard = (progress: Progress): void => {
       deadline.renew();
       notifyProgress(this.ports, session, method, onProgress, progress);
     };
-    return client.request(method, params, { signal: deadline, origin, onProgress: heard });
+    return client.request(method, params, { signal: deadline, origin, onProgress: heard, headers });
   }
 
   accept(answer: JsonObject, session: Session): Answered {

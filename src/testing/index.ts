@@ -63,6 +63,8 @@ export type {
 export type { Clock } from '../ports.js';
 export type {
   MessageContext,
+  RequestHeaders,
+  SendOptions,
   SessionTransport,
   TransportKind,
   TransportNotice,

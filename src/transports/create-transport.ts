@@ -62,6 +62,7 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
     args: config.args ?? [],
     env: childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false),
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    keepDaemons: config.keepDaemons,
     ...terms,
   });
 }
@@ -70,8 +71,9 @@ async function createHttp(config: HttpServerConfig, terms: TransportTerms): Prom
   const { stop, clock, auth, network, memory } = terms;
   const openExchange = await network?.();
   const extra = await helperHeaders(config, terms);
-  const { url, headers = {}, listen } = config;
-  const options = { url, headers, listen, stop, clock, auth, memory, openExchange, extra };
+  const { url, headers = {}, listen, forwardHeaders } = config;
+  const own = { url, headers, listen, forwardHeaders };
+  const options = { ...own, stop, clock, auth, memory, openExchange, extra };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);

@@ -12,7 +12,7 @@
  *     `send()` carries `TransportError.written`.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { RawFailure } from '../failures/transport-error.js';
 
@@ -36,11 +36,30 @@ export interface MessageContext extends MessageExtraInfo {
   readonly relatedRequestId?: RequestId;
 }
 
+/** Headers of an HTTP request by name, of which several may have the same name. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a transport is told of a message beside its content. */
+export interface SendOptions extends TransportSendOptions {
+  /**
+   * Headers of the HTTP request that caused the message. A transport over HTTP sends those that its entry names in
+   * `forwardHeaders`, and other transports none. Default: none.
+   */
+  readonly headers?: RequestHeaders | undefined;
+}
+
 /** A transport of the MCP SDK that also reports how and why a session ends. */
 export interface SessionTransport extends Transport {
   /** How the server is reached. */
   readonly kind: TransportKind;
   onmessage?: (<T extends JSONRPCMessage>(message: T, context?: MessageContext) => void) | undefined;
+  /**
+   * Sends one message.
+   *
+   * @param message A request, a notification or an answer.
+   * @param options What belongs to the message. Default: nothing.
+   */
+  send(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
   /** Process id of the server; undefined if it has no process. */
   readonly pid?: number | undefined;
   /** Address of the server without credentials and query; undefined if it has none. */

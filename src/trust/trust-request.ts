@@ -22,6 +22,8 @@ export interface TrustRequest {
   readonly url?: string;
   /** Names of the headers that would be sent with every request. */
   readonly headers?: readonly string[];
+  /** Names of the headers that a gateway would pass on from its clients. */
+  readonly forwardHeaders?: readonly string[];
   /** The proxy of the entry as it is written, not expanded; credentials are masked. */
   readonly proxy?: string;
   /** The files of `ca`, `cert` and `key` as they are written, not expanded. */

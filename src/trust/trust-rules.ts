@@ -110,6 +110,7 @@ function describeTarget(
   | 'url'
   | 'headers'
   | 'headersHelper'
+  | 'forwardHeaders'
   | 'proxy'
   | 'certificates'
 > {
@@ -124,11 +125,12 @@ function describeTarget(
     };
   }
   if ('url' in config) {
-    const { type = 'http', headers, headersHelper, proxy, ca, cert, key } = config;
+    const { type = 'http', headers, headersHelper, forwardHeaders, proxy, ca, cert, key } = config;
     return {
       transport: type,
       url: askedAddress(config).text,
       ...(headers !== undefined && { headers: namesIn(headers) }),
+      ...(forwardHeaders !== undefined && { forwardHeaders }),
       ...(typeof proxy === 'string' && { proxy: maskUrl(proxy) }),
       ...([ca, cert, key].some((file) => file !== undefined) && {
         certificates: [ca ?? [], cert ?? [], key ?? []].flat(),

@@ -119,7 +119,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
       Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
-      HttpService ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
+      HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
   {
@@ -135,7 +135,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
-      RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions
+      RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
     `),
   },

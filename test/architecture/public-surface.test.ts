@@ -151,6 +151,7 @@ describe('the public names', () => {
       'catalog.changed',
       'connection.added',
       'connection.authRequired',
+      'connection.authSettled',
       'connection.failed',
       'connection.lost',
       'connection.ready',

@@ -104,6 +104,35 @@ describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
   });
 });
 
+describe('a daemon of a server', { timeout: TEST_LIMIT_MS }, () => {
+  /** It has lost its parent before the server speaks. */
+  const withDaemon: StdioServerConfig = {
+    command: 'sh',
+    args: [
+      '-c',
+      '(setsid sleep 60 >/dev/null 2>&1 </dev/null &); exec "$0" "$@"',
+      process.execPath,
+      KIT,
+      '--mode=plain',
+    ],
+  };
+  const servers = { ends: withDaemon, stays: { ...withDaemon, keepDaemons: true } };
+
+  it.each(['close', 'SIGKILL', 'SIGKILL of host and guard'])(
+    'ends after %s unless its entry keeps daemons',
+    async (end) => {
+      const host = await startHost(servers);
+      expect(host.belongings()).toHaveLength(4);
+      if (end === 'close') host.do({ action: 'close' });
+      if (end === 'SIGKILL of host and guard') await kill(host.guards());
+      if (end !== 'close') host.kill('SIGKILL');
+      await host.ended();
+      if (end === 'SIGKILL of host and guard') await startHost({ plain: direct('plain') });
+      await expect.poll(() => host.belongings().length, { timeout: 5_000, interval: 20 }).toBe(1);
+    },
+  );
+});
+
 describe('a host that dies of another cause', { timeout: TEST_LIMIT_MS }, () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'dies of %s as usual, and leaves nothing behind',

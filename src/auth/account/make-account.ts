@@ -33,7 +33,7 @@ export async function ownAccount(
   const { clientMetadataUrl, redirectUrl, pinnedScope, loopback, endpoints, onAuthorizationUrl } = options;
   const scope = pinnedScope ?? options.scope;
   const store = options.store ?? createFileTokenStore();
-  const owner = ownerOf(server.url, client?.clientId ?? clientMetadataUrl);
+  const owner = ownerOf(server.url, client?.clientId ?? clientMetadataUrl, options.account);
   const provider = new StoredOAuthProvider({
     owner,
     store,

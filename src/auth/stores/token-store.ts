@@ -1,7 +1,7 @@
 /**
  * Where sign-ins are kept: the port, and a store in memory.
  *
- * K1. A stored sign-in belongs to one server address and one client, and is used for no other.
+ * K1. A stored sign-in belongs to one server address, one client and one account, and is used for no other.
  * K2. A change to a sign-in happens within `exclusively` and first reads what is stored: another process may have
  *     renewed it, and that result counts.
  */
@@ -14,6 +14,8 @@ export interface TokenOwner {
   readonly server: string;
   /** The given client id, or the address of the client's metadata document; empty for a client that registers itself. */
   readonly client: string;
+  /** The name that the entry gives to the account. Absent if it gives none. */
+  readonly account?: string;
 }
 
 /** One sign-in. Plain JSON, and secret. */
@@ -33,20 +35,20 @@ export interface TokenStore {
   /**
    * The stored sign-in; undefined if there is none.
    *
-   * @param owner Address and client that the sign-in belongs to.
+   * @param owner Address, client and account that the sign-in belongs to.
    */
   read(owner: TokenOwner): Promise<StoredSignIn | undefined>;
   /**
    * Stores a sign-in in place of the former one.
    *
-   * @param owner Address and client that the sign-in belongs to.
+   * @param owner Address, client and account that the sign-in belongs to.
    * @param signIn The whole sign-in; it replaces the former one.
    */
   write(owner: TokenOwner, signIn: StoredSignIn): Promise<void>;
   /**
    * Deletes the stored sign-in. No error if there is none.
    *
-   * @param owner Address and client that the sign-in belongs to.
+   * @param owner Address, client and account that the sign-in belongs to.
    */
   forget(owner: TokenOwner): Promise<void>;
   /**
@@ -54,7 +56,7 @@ export interface TokenStore {
    * the turn. Default: one after the other within a troupe.
    *
    * @typeParam T Type of the result.
-   * @param owner Address and client that the sign-in belongs to.
+   * @param owner Address, client and account that the sign-in belongs to.
    * @param work Called when it is its turn; its result or rejection is passed on.
    * @param signal Aborts the wait for the turn, but not the work.
    */
@@ -63,7 +65,7 @@ export interface TokenStore {
    * Calls `onChange` when the sign-in may have changed, until the returned function is called. Default:
    * never.
    *
-   * @param owner Address and client that the sign-in belongs to.
+   * @param owner Address, client and account that the sign-in belongs to.
    * @param onChange Called without arguments. It may be called without a change.
    */
   watch?(owner: TokenOwner, onChange: () => void): () => void;
@@ -118,13 +120,14 @@ export function createMemoryTokenStore(
 }
 
 /** Whose the sign-in to that address is. */
-export function ownerOf(url: string, client: string | undefined): TokenOwner {
-  return { server: serverAddress(url), client: client ?? '' };
+export function ownerOf(url: string, client: string | undefined, account = ''): TokenOwner {
+  return { server: serverAddress(url), client: client ?? '', ...(account !== '' && { account }) };
 }
 
 /** The same text for the same owner, however the address is spelled. */
-export function ownerKey({ server, client }: TokenOwner): string {
-  return `${serverAddress(server)}\n${client}`;
+export function ownerKey({ server, client, account = '' }: TokenOwner): string {
+  const unnamed = `${serverAddress(server)}\n${client}`;
+  return account === '' ? unnamed : `${unnamed}\n${account}`;
 }
 
 /** The address of a server without credentials and fragment, which do not distinguish servers. */

@@ -18,7 +18,7 @@ import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { wakeDormant } from './check-command.js';
 import { oneLine } from '../output/safe-text.js';
-import { noteFailures, noteWarnings } from '../output/server-notes.js';
+import { noteFailures, noteWarnings, serverAndAccount } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { withTroupe } from '../with-troupe.js';
@@ -40,9 +40,12 @@ export async function login(
   const only = requireEnabled(configuration, [server]);
   noteWarnings(configuration.warnings, only, terminal);
   let wasAsked = false;
-  const onAuthorizationUrl = ({ url }: AuthorizationRequest): void => {
+  let account: string | undefined;
+  const onAuthorizationUrl = ({ url, server: { account: named } }: AuthorizationRequest): void => {
     wasAsked = true;
-    terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}\n${ELSEWHERE}`);
+    account = named;
+    const whom = serverAndAccount(server, account);
+    terminal.note(`Sign in to ${whom} in your browser:\n${oneLine(url)}\n${ELSEWHERE}`);
   };
   const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
@@ -62,10 +65,11 @@ export async function login(
     }
     // A sign-in that ends with this process is useless to the next one. The reason was reported already.
     if (!isKept) return EXIT.failed;
-    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: wasAsked, toolCount }));
+    const of = { server, ...(account !== undefined && { account }) };
+    if (flags.json) terminal.print(JSON.stringify({ ...of, signedIn: wasAsked, toolCount }));
     else {
       const how = wasAsked ? 'signed in' : 'no sign-in was needed';
-      terminal.print(`${oneLine(server)}: ${how}, ${countOf(toolCount, 'tool')}`);
+      terminal.print(`${serverAndAccount(server, account)}: ${how}, ${countOf(toolCount, 'tool')}`);
     }
     return EXIT.fine;
   });

@@ -14,9 +14,9 @@ import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
-import { oneLine } from '../output/safe-text.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
+import { serverAndAccount } from '../output/server-notes.js';
 
 const TELLING_MS = 10_000;
 
@@ -33,13 +33,15 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
   if (config === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
   const { url, oauth } = config;
   const signal = AbortSignal.any([terminal.gone, AbortSignal.timeout(TELLING_MS)]);
-  const result = await signOut(ownerOf(url, oauth ? oauth.clientId : undefined), createFileTokenStore(), {
+  const { clientId, account } = oauth || {};
+  const result = await signOut(ownerOf(url, clientId, account), createFileTokenStore(), {
     clock: systemClock,
     network: () => createNetworkSource(undefined)(server, config),
     signal,
   });
-  if (flags.json) terminal.print(JSON.stringify({ server, result }));
-  else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
+  if (flags.json)
+    terminal.print(JSON.stringify({ server, ...(account !== undefined && { account }), result }));
+  else terminal.print(`${serverAndAccount(server, account)}: ${TOLD[result]}`);
   return EXIT.fine;
 }
 

@@ -36,6 +36,11 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
       return line(event, `needs trust; to trust it: ${serverCommand('trust', event.server)}`);
     case 'connection.authRequired':
       return line(event, `needs a sign-in: ${event.url ?? serverCommand('login', event.server)}`);
+    case 'connection.authSettled':
+      return line(
+        event,
+        event.failure === null ? 'signed in' : `the sign-in failed: ${explain(event.failure)}`,
+      );
     case 'manager.failed':
       return line(event, `failed: ${event.message}`);
     case 'diagnostic':

@@ -70,3 +70,8 @@ export function noteFailures(
   }
   return failed.length > 0;
 }
+
+/** The server, with the account that its entry names. */
+export function serverAndAccount(server: string, account: string | undefined): string {
+  return account === undefined ? oneLine(server) : `${oneLine(server)} (account ${oneLine(account)})`;
+}

@@ -25,7 +25,7 @@ export function renderQuestion(request: TrustRequest): string {
 /** A line for everything that decides what happens. */
 export function renderRequest(request: TrustRequest): string[] {
   const { command, args = [], cwd, envFile, url, headers = [], headersHelper } = request;
-  const { variables, env, asks = [], inputs = {}, proxy, certificates = [] } = request;
+  const { variables, env, asks = [], inputs = {}, proxy, certificates = [], forwardHeaders = [] } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
@@ -37,6 +37,7 @@ export function renderRequest(request: TrustRequest): string[] {
     ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
     ['with the certificates', listed(certificates.map(toWord), ', ')],
     ['headers', listed(headers.map(toWord), ', ')],
+    ['headers passed on from clients', listed(forwardHeaders.map(toWord), ', ')],
     ['program for headers', headersHelper === undefined ? '' : toWholeWord(headersHelper)],
     [
       'reads of your variables',

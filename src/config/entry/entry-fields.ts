@@ -67,6 +67,12 @@ export interface EntryFields
 
 const STRINGS = { type: 'object', title: 'an object of strings', additionalProperties: TEXT } as const;
 
+/** RFC 9110 section 5.1: a field name is a token (section 5.6.2). */
+const HEADER_NAME = {
+  pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+  title: "a header's name (RFC 9110)",
+} as const;
+
 /** Allowed in every entry; a running session adopts a change. */
 const SETTING = { transports: ['stdio', 'http', 'in-process'], onReload: 'live' } as const;
 
@@ -128,15 +134,28 @@ export const ENTRY_FIELDS = {
     default: false,
     meaning: 'Variables of the host that the program also gets: true for all, or a list of names.',
   },
+  keepDaemons: {
+    schema: FLAG,
+    transports: ['stdio'],
+    onReload: 'restart',
+    default: false,
+    meaning: 'true leaves daemons running that the program started, when it ends or the host is killed.',
+  },
   headers: {
     schema: {
       ...STRINGS,
-      // RFC 9110 section 5.1: a field name is a token (section 5.6.2).
-      propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", title: "a header's name (RFC 9110)" },
+      propertyNames: HEADER_NAME,
     },
     transports: ['http'],
     onReload: 'restart',
     meaning: 'Sent with every request. ${VAR} is replaced.',
+  },
+  forwardHeaders: {
+    schema: { type: 'array', items: { type: 'string', ...HEADER_NAME }, title: 'a list of names of headers' },
+    transports: ['http'],
+    onReload: 'restart',
+    meaning:
+      'Names of headers that a gateway passes on from the HTTP request of its client, with the same call.',
   },
   listen: {
     schema: FLAG,

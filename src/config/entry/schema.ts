@@ -46,6 +46,7 @@ export const OAUTH: Schema = {
     clientId: SOME_TEXT,
     clientSecret: TEXT,
     scope: TEXT,
+    account: { type: 'string', pattern: '^[^\\u0000-\\u001f\\u007f]+$', title: 'a name on one line' },
     callbackPort: { type: 'integer', minimum: 0, maximum: 65_535, title: 'a port between 0 and 65535' },
     redirectUrl: SOME_TEXT,
     metadataUrl: SOME_TEXT,

@@ -65,6 +65,12 @@ export interface StdioServerConfig extends ServerSettings {
   readonly cwd?: string;
   /** `true` passes on the host's whole environment, a list only the named variables. Default false. */
   readonly inheritEnv?: boolean | readonly string[];
+  /**
+   * `true` leaves daemons of the server running when the server or the host ends: processes that have left its process group
+   * and lost their parent, such as a shared `adb`. If the guard was killed as well, a server that ignores the end of its
+   * input then stays too. Default false: they end with the server. macOS and Windows never find them.
+   */
+  readonly keepDaemons?: boolean;
 }
 
 /** A server that is reached over HTTP. Without `type`: streamable HTTP, then SSE if the server refuses with 4xx. */
@@ -78,6 +84,12 @@ export interface HttpServerConfig extends ServerSettings {
   readonly url: string;
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Names of headers that a gateway passes on: if the HTTP request of a client has one, the request to this server for that
+   * call has it too, in place of the same header in `headers`. Not for credentials, nor for headers of the connection, the
+   * content or the protocol. Default none.
+   */
+  readonly forwardHeaders?: readonly string[];
   /**
    * `false` opens no stream for messages that the server sends on its own, such as changes of its lists; for servers that
    * handle one request at a time. Default true. Even then, the stream stays closed if the server answers nothing while it
@@ -120,9 +132,17 @@ export interface EntryOAuth {
   readonly clientSecret?: string;
   /** Scopes to request, separated by spaces. Default: the scopes that the server names. */
   readonly scope?: string;
+  /**
+   * A name of your choice for the account, if entries with the same address are to use different accounts: each name has
+   * its own tokens and its own registered client. Default: the account of all entries without a name.
+   */
+  readonly account?: string;
   /** The registered port of `http://localhost:PORT/callback`. Default: any free port of 127.0.0.1. */
   readonly callbackPort?: number;
-  /** The registered address that the browser is redirected to. Troupe listens there if it is on this machine. */
+  /**
+   * The registered address that the browser is redirected to. Troupe listens there if it is `http:` on this machine; without
+   * a port, at any free one.
+   */
   readonly redirectUrl?: string;
   /** Address of the authorization server's metadata. Default: the address that the server names. */
   readonly metadataUrl?: string;

@@ -16,6 +16,7 @@ import {
   TRANSPORT_TYPES,
   type EntryTransport,
 } from './entry-fields.js';
+import { isForwardable } from './forwardable-header.js';
 import { mapTexts, headerValueProblem, urlProblem } from './entry-texts.js';
 import { toNormalForm } from './normal-form.js';
 import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
@@ -95,6 +96,7 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
   const fields = resolveAliases(inMilliseconds(read as RawEntry, report)) as EntryFields;
   checkSettings(fields, report);
   checkProxy(fields, report);
+  checkForwarded(fields, report);
   const config = toNormalForm(fields, transport) as unknown as ServerConfig;
   checkTexts(config, entry, report);
   return config;
@@ -124,6 +126,15 @@ function checkSettings({ enabled, disabled }: EntryFields, report: Report): void
 
 function checkProxy({ proxy }: EntryFields, report: Report): void {
   if (proxy === true) report(['proxy'], 'expected an address or false, found true');
+}
+
+function checkForwarded({ forwardHeaders = [] }: EntryFields, report: Report): void {
+  for (const [index, name] of forwardHeaders.entries())
+    if (!isForwardable(name))
+      report(
+        ['forwardHeaders', index],
+        `'${name}' is not passed on: it belongs to the connection or the credentials of the client`,
+      );
 }
 
 /** A smaller `timeout` is in seconds, because nobody limits a server to less than a second. */
@@ -187,14 +198,18 @@ function chooseTransport(entry: RawEntry, report: Report): EntryTransport | unde
   return type === undefined ? byFields(entry, report) : byType(entry, type, report);
 }
 
-/** Warns of fields that do not apply to this transport. */
+/** Without its effect, such a field would leave a server without what it is told of its users. */
+const MUST_APPLY: ReadonlySet<string> = new Set(['forwardHeaders']);
+
+/** Reports fields that do not apply to this transport. */
 function reportIdleFields(entry: RawEntry, transport: EntryTransport, report: Report): void {
   const kind = transport === 'stdio' ? 'a stdio server' : 'a server reached over HTTP';
   for (const [field, { transports }] of FIELD_ROWS) {
     const written = writtenAs(entry, field);
     if (written === undefined || transports.includes(transport) || isEmptyCollection(entry[written]))
       continue;
-    report([written], `is ignored: it does not apply to ${kind}`, 'warning');
+    if (MUST_APPLY.has(field)) report([written], `does not apply to ${kind}`);
+    else report([written], `is ignored: it does not apply to ${kind}`, 'warning');
   }
 }
 

@@ -7,7 +7,7 @@ import { baseFolder, pathsOf, thisMachine, type Machine } from './places.js';
 import { printable } from '../entry/problem.js';
 import type { Source } from './sources.js';
 import { access, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 export interface Search {
   /** Folder in which the search for the project starts. */
@@ -67,7 +67,12 @@ function userFolders(machine: Machine): readonly string[] {
 
 function isBelow(path: string, folder: string): boolean {
   const inside = relative(folder, path);
-  return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  return inside !== '' && !leadsOut(inside, { sep, isAbsolute });
+}
+
+/** Whether a relative path leaves the folder that it starts from. The name of a file may begin with two dots. */
+function leadsOut(inside: string, paths: Pick<ReturnType<typeof pathsOf>, 'sep' | 'isAbsolute'>): boolean {
+  return inside === '..' || inside.startsWith(`..${paths.sep}`) || paths.isAbsolute(inside);
 }
 
 /** Every path whose file would count if it existed, including those in a project folder nearer than the present one. */
@@ -116,7 +121,7 @@ function shortened(path: string, machine: Machine): string {
   const paths = pathsOf(machine);
   if (machine.home === undefined) return path;
   const inside = paths.relative(machine.home, path);
-  return inside.startsWith('..') || paths.isAbsolute(inside) ? path : `~${paths.sep}${inside}`;
+  return leadsOut(inside, paths) ? path : `~${paths.sep}${inside}`;
 }
 
 function isOfProject({ scope }: Pick<KnownSource, 'scope'>): boolean {

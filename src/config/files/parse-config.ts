@@ -199,28 +199,49 @@ const COMMAND_LINE = new Set(['command', 'cmd', 'args', 'cwd', 'envFile']);
 /** The entry with every text outside of the `expanded` fields escaped. */
 function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
   const code = codeIn(entry);
-  const escape = (value: unknown, reading: Reading): unknown => {
-    if (typeof value === 'string') return escapeTemplate(value, code.has(value) ? 'code' : reading);
-    if (Array.isArray(value)) return value.map((item: unknown) => escape(item, reading));
+  const escape = (value: unknown, reading: Reading, place: string): unknown => {
+    if (typeof value === 'string') return escapeTemplate(value, code.has(place) ? 'code' : reading);
+    if (Array.isArray(value))
+      return value.map((item: unknown, index) => escape(item, reading, `${place}/${index}`));
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, escape(item, key === 'env' ? 'plain' : reading)]),
+      Object.entries(value).map(([key, item]) => [
+        key,
+        escape(item, key === 'env' ? 'plain' : reading, `${place}/${key}`),
+      ]),
     );
   };
   return Object.fromEntries(
     Object.entries(entry).map(([field, value]) => [
       field,
-      expanded.includes(field) ? value : escape(value, COMMAND_LINE.has(field) ? 'command-line' : 'plain'),
+      expanded.includes(field)
+        ? value
+        : escape(value, COMMAND_LINE.has(field) ? 'command-line' : 'plain', field),
     ]),
   );
 }
 
-/** The arguments that are code for a shell or an interpreter. */
-function codeIn({ command, cmd, args }: RawEntry): ReadonlySet<unknown> {
+/** The places of the arguments that are code for a shell or an interpreter: the same text elsewhere is no code. */
+function codeIn({ command, cmd, args }: RawEntry): ReadonlySet<string> {
   const old = isObject(command) ? command : {};
-  const words = [command ?? cmd, old['path'], args, old['args']]
-    .flat()
-    .filter((word) => typeof word === 'string');
-  const code = codeWords(words);
-  return new Set(words.filter((_, index) => code.has(index)));
+  const words = [
+    ...wordsAt('command', command),
+    ...(command === undefined ? wordsAt('cmd', cmd) : []),
+    ...wordsAt('command/path', old['path']),
+    ...wordsAt('args', args),
+    ...wordsAt('command/args', old['args']),
+  ];
+  const code = codeWords(words.map(({ word }) => word));
+  return new Set(words.flatMap(({ place }, index) => (code.has(index) ? [place] : [])));
+}
+
+function wordsAt(
+  place: string,
+  value: unknown,
+): readonly { readonly place: string; readonly word: string }[] {
+  if (typeof value === 'string') return [{ place, word: value }];
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((word: unknown, index) =>
+    typeof word === 'string' ? [{ place: `${place}/${index}`, word }] : [],
+  );
 }

@@ -247,13 +247,14 @@ export class ClientRequests {
     }
   }
 
-  #optionsOf(request: ClientRequest): Pick<InternalCallOptions, 'context' | 'onProgress'> {
+  #optionsOf(request: ClientRequest): Pick<InternalCallOptions, 'context' | 'headers' | 'onProgress'> {
     const { client, reportProgress } = this.#parts;
     const { _meta: meta } = request.params;
     const token = isJsonObject(meta) ? meta['progressToken'] : undefined;
+    const { headers } = request;
     const context = new RequestOfClient(client, request);
-    if (typeof token !== 'string' && typeof token !== 'number') return { context };
-    return { context, onProgress: (progress) => reportProgress(token, progress, request) };
+    if (typeof token !== 'string' && typeof token !== 'number') return { context, headers };
+    return { context, headers, onProgress: (progress) => reportProgress(token, progress, request) };
   }
 
   async #list<T>(

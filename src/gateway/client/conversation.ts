@@ -11,6 +11,7 @@ import type {
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
+  MessageExtraInfo,
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { idInUse, RPC, rpcError, toClientMessage, type RpcErrorAnswer } from './client-message.js';
@@ -100,10 +101,14 @@ export class Conversation {
     return this.end(message.id);
   }
 
-  /** Delivers a message. Returns an answer if the recipient throws; that answer does not reveal the cause. */
-  handOn(heard: Deliverable, to: Pick<Transport, 'onmessage' | 'onerror'>): RpcErrorAnswer | undefined {
+  /** Delivers a message, with what is known of it. Returns an answer if the recipient throws; that answer does not reveal the cause. */
+  handOn(
+    heard: Deliverable,
+    to: Pick<Transport, 'onmessage' | 'onerror'>,
+    extra?: MessageExtraInfo,
+  ): RpcErrorAnswer | undefined {
     try {
-      to.onmessage?.(heard.message);
+      to.onmessage?.(heard.message, extra);
     } catch (error) {
       to.onerror?.(toError(error));
       if (heard.kind === 'request' && this.end(heard.message.id))

@@ -8,10 +8,11 @@
  * R3. No message of a client makes it throw, and nothing of a finished request is kept.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LazyAbortController } from '../../async/lazy-abort-controller.js';
 import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../../async/caller-signal.js';
+import type { RequestHeaders } from '../../transports/session-transport.js';
 import { toError } from '../../text/error-message.js';
 import { idInUse, RPC, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 
@@ -20,6 +21,8 @@ export interface ClientRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
+  /** The headers of its HTTP request; undefined if it came in another way. */
+  readonly headers: RequestHeaders | undefined;
   /** Aborts when the client cancels the request, and when it is gone. */
   readonly givenUp: AbortSignalLike;
   /** The same as an `AbortSignal`, for APIs that need one. */
@@ -34,6 +37,7 @@ class WorkOf implements ClientRequest {
     readonly id: RequestId,
     readonly method: string,
     readonly params: JsonObject,
+    readonly headers: RequestHeaders | undefined,
   ) {}
 
   get signal(): AbortSignal {
@@ -105,7 +109,7 @@ export class RpcLink {
 
   async start(): Promise<void> {
     const transport = this.#transport;
-    transport.onmessage = (message) => this.#receive(message);
+    transport.onmessage = (message, extra) => this.#receive(message, extra?.requestInfo?.headers);
     transport.onclose = () => this.#end();
     transport.onerror = (error) => this.#listener.failed(error);
     await transport.start();
@@ -168,12 +172,12 @@ export class RpcLink {
     }
   }
 
-  #receive(value: unknown): void {
+  #receive(value: unknown, headers?: RequestHeaders): void {
     if (this.#isOver) return;
     const came = toClientMessage(value);
     switch (came.kind) {
       case 'request':
-        this.#receiveRequest(came.message.id, came.message.method, came.message.params ?? NO_PARAMS);
+        this.#receiveRequest(came.message, headers);
         break;
       case 'notification':
         this.#receiveNotification(came.message.method, came.message.params ?? NO_PARAMS);
@@ -189,10 +193,10 @@ export class RpcLink {
     }
   }
 
-  #receiveRequest(id: RequestId, method: string, params: JsonObject): void {
+  #receiveRequest({ id, method, params }: JSONRPCRequest, headers: RequestHeaders | undefined): void {
     // Transports of others let a duplicate id through.
     if (this.#inWork.has(id)) return this.#send(idInUse(id));
-    const work = new WorkOf(id, method, params);
+    const work = new WorkOf(id, method, params ?? NO_PARAMS, headers);
     this.#inWork.set(id, work);
     if (this.#refusal !== undefined) {
       this.#answer(id, toErrorAnswer(id, this.#refusal));

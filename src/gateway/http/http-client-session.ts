@@ -10,9 +10,14 @@
  * H3. `initialize` is answered with JSON. A client that got no result, or has gone, has no session.
  * H4. Nothing is left after `close()`.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  MessageExtraInfo,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { Conversation, type Heard } from '../client/conversation.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
@@ -28,6 +33,13 @@ const PRIMED_SINCE = '2025-11-25';
 export const SESSION_OVER: Refused = { status: 404, error: 'There is no such session, or it has ended.' };
 
 export const SESSION_HEADER = 'mcp-session-id';
+
+export interface PostTerms {
+  /** Whether the client accepts a stream as the answer. */
+  readonly takesStream: boolean;
+  /** The headers of the request; servers get those that their entry names. */
+  readonly headers: IncomingHttpHeaders;
+}
 
 export class HttpSession implements Transport {
   onmessage?: Transport['onmessage'];
@@ -81,7 +93,7 @@ export class HttpSession implements Transport {
    * 2025-03-26 allows: clients read one message per event. A client that accepts no stream gets the answers as JSON;
    * anything else that belongs to its requests goes to the stream that it opened with GET.
    */
-  post(body: unknown, response: ServerResponse, takesStream: boolean): void {
+  post(body: unknown, response: ServerResponse, { takesStream, headers }: PostTerms): void {
     const refusal = Array.isArray(body) ? this.conversation.refusalOfBatch(body) : undefined;
     if (refusal !== undefined) return answerJson(response, 400, refusal);
     const heard = (Array.isArray(body) ? body : [body]).map((value) => this.conversation.heard(value));
@@ -92,7 +104,7 @@ export class HttpSession implements Transport {
       this.#openJson(requests, response, { isBatch: Array.isArray(body), answers: refusals });
     else if (refusals.length > 0) answerRefusals(response, refusals, Array.isArray(body));
     else response.writeHead(202, { 'content-length': 0 }).end();
-    for (const each of heard) this.#handOn(each);
+    for (const each of heard) this.#handOn(each, { requestInfo: { headers } });
   }
 
   /** Opens a stream for messages without a request, or resumes the one that broke after that event. */
@@ -171,9 +183,9 @@ export class HttpSession implements Transport {
     for (const refusal of refusals) stream.say(toJson(refusal));
   }
 
-  #handOn(heard: Heard): void {
+  #handOn(heard: Heard, extra: MessageExtraInfo): void {
     if (heard.kind !== 'request' && heard.kind !== 'delivered') return;
-    const failure = this.conversation.handOn(heard, this);
+    const failure = this.conversation.handOn(heard, this, extra);
     if (failure !== undefined) this.#answer(failure);
     if (heard.kind === 'delivered' && heard.ends !== undefined) this.#over(heard.ends);
   }

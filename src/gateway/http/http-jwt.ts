@@ -5,13 +5,19 @@
  *     token cannot choose its issuer: only the given issuers count.
  * J2. Symmetric algorithms and `none` are refused.
  * J3. An issuer that cannot be reached is no verdict on a token.
+ * J4. Metadata and keys are requested like everything else: through the proxy and with the authorities of the options, or of
+ *     the environment. No socket stays open.
  */
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JWTVerifyGetKey } from 'jose';
+import { openAuthFetch } from '../../auth/auth-fetch.js';
 import { isSameIssuer } from '../../auth/auth-server-discovery.js';
 import { ConfigError } from '../../errors.js';
 import { isLoopback } from '../../transports/loopback-host.js';
 import { systemClock, type Clock } from '../../ports.js';
+import type { NetworkOption } from '../../transports/http/network-options.js';
+import { createNetworkSource } from '../../transports/network-source.js';
 import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
@@ -35,13 +41,26 @@ interface Lookup {
   hasFailed: boolean;
 }
 
+/** Options of `createJwtVerifier`. */
+export interface JwtVerifierOptions {
+  /**
+   * How the issuers are reached, as the option `network` of the gateway; a function gets the address of the issuer as name and
+   * URL. Default: through the proxy of the environment, with the authorities that Node trusts.
+   */
+  readonly network?: NetworkOption;
+  /**
+   * Decides when an issuer that could not be reached is tried again. The expiry of a token is checked against the system
+   * clock. Default: the system clock.
+   */
+  readonly clock?: Clock;
+}
+
 /**
  * `verifyToken` for `serveHttp`: checks access tokens that are JSON Web Tokens (RFC 9068) by the keys of their issuer.
  *
  * @param issuers URLs of the authorization servers whose tokens are accepted: `https:`, or `http:` for a loopback
  *   host.
- * @param clock Decides when an issuer that could not be reached is tried again. The expiry of a token is checked
- *   against the system clock. Default: the system clock.
+ * @param options How the issuers are reached, and a clock. Default: as the environment says, and the system clock.
  *
  * @throws {@link ConfigError} if an issuer is no address that can be trusted.
  *
@@ -54,14 +73,14 @@ interface Lookup {
  */
 export function createJwtVerifier(
   issuers: readonly string[],
-  clock: Clock = systemClock,
+  { network, clock = systemClock }: JwtVerifierOptions = {},
 ): ProtectedResource['verifyToken'] {
   for (const issuer of issuers) requireProtected(issuer);
   const known = new Map<string, Lookup>();
   const keysOf = (issuer: string): Promise<JWTVerifyGetKey> => {
     const last = known.get(issuer);
     if (last !== undefined && (!last.hasFailed || clock.now() - last.at < RETRY_AFTER_MS)) return last.keys;
-    const lookup: Lookup = { at: clock.now(), keys: findKeys(issuer), hasFailed: false };
+    const lookup: Lookup = { at: clock.now(), keys: findKeys(issuer, network), hasFailed: false };
     lookup.keys.catch(() => (lookup.hasFailed = true));
     known.set(issuer, lookup);
     return lookup.keys;
@@ -105,17 +124,36 @@ function toVerified(issuer: string, payload: Readonly<Record<string, unknown>>):
   };
 }
 
-async function findKeys(issuer: string): Promise<JWTVerifyGetKey> {
-  const { createRemoteJWKSet } = await import('jose');
-  const metadata = await discoverAuthorizationServerMetadata(issuer, {
-    fetchFn: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(ISSUER_LIMIT_MS) }),
-  });
+async function findKeys(issuer: string, network: NetworkOption | undefined): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet, customFetch } = await import('jose');
+  const fetch = fetchFor(issuer, network);
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   const address = metadata?.['jwks_uri'];
   if (metadata === undefined || typeof address !== 'string' || !URL.canParse(address))
     throw new Error('The issuer publishes no keys.');
   if (!isSameIssuer(metadata.issuer, issuer)) throw new Error('The metadata of the issuer has another name.');
   requireProtected(address);
-  return createRemoteJWKSet(new URL(address), { timeoutDuration: ISSUER_LIMIT_MS });
+  return createRemoteJWKSet(new URL(address), { [customFetch]: fetch });
+}
+
+/** Certificates are read for each request: renewed ones are picked up, and requests are rare. */
+function fetchFor(issuer: string, option: NetworkOption | undefined): FetchLike {
+  const network = createNetworkSource(option);
+  return async (url, init) => {
+    const signal = AbortSignal.timeout(ISSUER_LIMIT_MS);
+    const requests = openAuthFetch({
+      serverUrl: issuer,
+      // The limit is one of the system clock too.
+      clock: systemClock,
+      network: () => network(issuer, { url: issuer }),
+      signal,
+    });
+    try {
+      return await requests.fetch(url, init);
+    } finally {
+      await requests.close();
+    }
+  };
 }
 
 function requireProtected(address: string): void {

@@ -1,6 +1,6 @@
 /** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { readBytes } from '../../transports/http/request-body.js';
 import { parseJson } from '../../json/parse-json.js';
@@ -39,13 +39,7 @@ const NO_SUCH_VERSION: Refused = {
   status: 400,
   error: `This protocol version is not supported. Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
 };
-/** What pages of an allowed origin may send and read. */
-const CORS = {
-  'access-control-allow-methods': METHODS,
-  'access-control-allow-headers':
-    'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id',
-  'access-control-max-age': '600',
-};
+const OWN_HEADERS = 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id';
 const CORS_READABLE = 'mcp-session-id, www-authenticate';
 
 export interface RoutesOptions {
@@ -86,7 +80,7 @@ export class HttpRoutes {
       response.setHeader('access-control-allow-origin', headers.origin);
       response.setHeader('access-control-expose-headers', CORS_READABLE);
       response.setHeader('vary', 'origin');
-      if (method === 'OPTIONS') return void response.writeHead(204, CORS).end();
+      if (method === 'OPTIONS') return void response.writeHead(204, preflight(headers)).end();
     }
     const described = resourcePathOf(path);
     const isThere = described === '/' || placeOf(described ?? '') !== undefined;
@@ -141,7 +135,7 @@ export class HttpRoutes {
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);
       this.#endWithToken(response, caller);
-      return session.post(body, response, takesStream(headers));
+      return session.post(body, response, { takesStream: takesStream(headers), headers });
     }
     const came = toClientMessage(body);
     if (came.kind === 'request' && came.message.method === 'initialize')
@@ -195,6 +189,15 @@ function placeOf(path: string): Route | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What pages of an allowed origin may send: a server may want further headers of the client (`forwardHeaders`). */
+function preflight({ 'access-control-request-headers': asked = '' }: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return {
+    'access-control-allow-methods': METHODS,
+    'access-control-allow-headers': asked === '' ? OWN_HEADERS : `${OWN_HEADERS}, ${asked}`,
+    'access-control-max-age': '600',
+  };
 }
 
 function isJson({ 'content-type': type = '', 'content-encoding': encoding }: IncomingHttpHeaders): boolean {

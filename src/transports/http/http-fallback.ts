@@ -9,7 +9,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { createSseTransport } from './sse.js';
 import { createStreamableHttpTransport } from './streamable-http.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import type { HttpTransportOptions } from './http-session.js';
 
 /** Time for the older transport to name an address: an older server does so as soon as its stream is open. */
@@ -75,16 +75,16 @@ class HttpTransport implements SessionTransport {
     return this.#inner.start();
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#isDecided) return this.#inner.send(message);
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    if (this.#isDecided) return this.#inner.send(message, options);
     try {
-      await this.#inner.send(message);
+      await this.#inner.send(message, options);
       this.#isDecided = true;
     } catch (error) {
       if (!(error instanceof TransportError) || !isFallbackReason(error.failure)) throw error;
       this.#isDecided = true;
       await this.#fallBack(error);
-      await this.#inner.send(message);
+      await this.#inner.send(message, options);
     }
   }
 

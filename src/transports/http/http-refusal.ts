@@ -154,7 +154,10 @@ export async function refusal(
 
   if (needsSignIn) {
     const message = `${address.shown} asks for authorization (HTTP ${name})${said}`;
-    const hint = 'Sign in, or correct the credentials of this server.';
+    const hint =
+      http.wwwAuthenticate === undefined
+        ? NO_CHALLENGE
+        : 'Sign in, or correct the credentials of this server.';
     const failure: RawFailure = { code: 'auth-required', message, http, hint };
     return new TransportError(canSignIn ? failure : { ...failure, canSignIn }, { written: false });
   }
@@ -187,6 +190,9 @@ export async function refusal(
     ...hintFor(reply, address, { target, isOwn }),
   });
 }
+
+/** A 401 should say how to get credentials (RFC 9110 section 11.6.1); this one may have no authorization server at all. */
+const NO_CHALLENGE = `It does not say how to sign in, so it may take only a token: put it into 'headers' of the entry, such as "Authorization": "Bearer \${TOKEN}". Otherwise, sign in.`;
 
 /** For a 2xx reply whose body is not what MCP sends, such as the page of a sign-in proxy. */
 export async function notMcp(

@@ -19,7 +19,7 @@ import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import { NoiseGate } from '../noise-gate.js';
 import { parseAddress, shownText, shownUrl } from './server-address.js';
@@ -56,6 +56,8 @@ export interface HttpTransportOptions {
   readonly memory?: HttpMemory | undefined;
   /** Headers that may change during the session; they take precedence over `headers`. */
   readonly extra?: ChangingHeaders | undefined;
+  /** Names of the headers that are passed on from the clients of a gateway. Default: none. */
+  readonly forwardHeaders?: readonly string[] | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }
@@ -115,7 +117,7 @@ export abstract class HttpSession implements SessionTransport {
   }
 
   abstract start(): Promise<void>;
-  abstract send(message: JSONRPCMessage): Promise<void>;
+  abstract send(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
   /** The answer to this request is no longer awaited: ends its exchange, if it still runs. */
   protected abstract letGo(id: RequestId, reason: TransportError): void;
 
@@ -165,7 +167,7 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#phase === 'open') {
       throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
     }
-    const { url, headers, auth, extra } = this.#options;
+    const { url, headers, auth, extra, forwardHeaders } = this.#options;
     const address = parseAddress(url, headers);
     this.#requests = new SessionRequests({
       address,
@@ -173,6 +175,7 @@ export abstract class HttpSession implements SessionTransport {
       clock: this.clock,
       auth,
       extra,
+      forwarded: forwardHeaders,
     });
     this.#requests.onredirect = (from, to) => this.#reportRedirect(shownUrl(from), shownUrl(to));
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());

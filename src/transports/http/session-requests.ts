@@ -14,6 +14,8 @@
  * R3. The first message follows every redirect that keeps the method, even to another origin if the connection is at least as
  *     well protected; the session then uses the address that accepted it. Later messages stay within its origin.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
+ * R5. A header of the client is sent only if it is to be passed on, only with the request that it came with, and like a
+ *     configured one, which it replaces.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
@@ -21,6 +23,8 @@ import { abortable } from '../../async/abortable.js';
 import { Cookies } from './cookies.js';
 import { type HttpAddress, isAsProtected, isWithinOrigin, MIN_SECRET, shownUrl } from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
+import type { RequestHeaders } from '../session-transport.js';
+import { ForwardedHeaders } from './forwarded-headers.js';
 import type { ChangingHeaders } from './helper-headers.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
@@ -62,6 +66,8 @@ export interface SessionRequest {
   readonly accept?: string;
   readonly body?: string;
   readonly lastEventId?: string | undefined;
+  /** Headers of the client's request; those in `forwarded` are sent. */
+  readonly headers?: RequestHeaders | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
   /** It belongs to a caller: if it is refused for lack of scope, the session continues. */
@@ -91,6 +97,7 @@ export class SessionRequests {
   readonly #auth: HttpAuth | undefined;
   readonly #cookies: Cookies;
   readonly #extra: ChangingHeaders | undefined;
+  readonly #forwarded: ForwardedHeaders;
   #token: string | undefined;
   /** The address that accepted the first message. */
   #home: URL | undefined;
@@ -106,6 +113,8 @@ export class SessionRequests {
     readonly clock: Clock;
     readonly auth?: HttpAuth | undefined;
     readonly extra?: ChangingHeaders | undefined;
+    /** Names of the headers that are passed on from the clients of a gateway. Default: none. */
+    readonly forwarded?: readonly string[] | undefined;
   }) {
     this.address = options.address;
     this.#exchange = options.exchange;
@@ -113,6 +122,7 @@ export class SessionRequests {
     this.#auth = options.auth;
     this.#cookies = new Cookies(options.clock);
     this.#extra = options.extra;
+    this.#forwarded = new ForwardedHeaders(options.forwarded);
   }
 
   /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
@@ -154,7 +164,7 @@ export class SessionRequests {
     const error = await refusal(reply, {
       address: this.#addressOf(reply, request),
       clock: this.#clock,
-      secrets: this.#secrets(),
+      secrets: this.#secrets(request),
       inSession,
       isKnown: this.#isKnown,
       needsSignIn,
@@ -258,14 +268,14 @@ export class SessionRequests {
   }
 
   #headers(
-    { accept, body, lastEventId }: SessionRequest,
+    { accept, body, lastEventId, headers: own }: SessionRequest,
     token: string | undefined,
     url: URL,
   ): Record<string, string> {
     const isOwn = this.#isOwn({ url });
     const headers: Record<string, string> = {
       'user-agent': 'mcp-troupe',
-      ...(isOwn && { ...this.address.headers, ...this.#extra?.current }),
+      ...(isOwn && { ...this.address.headers, ...this.#extra?.current, ...this.#forwarded.of(own) }),
     };
     const cookie = this.#cookies.header(url, headers['cookie']);
     if (cookie !== undefined) headers['cookie'] = cookie;
@@ -327,10 +337,13 @@ export class SessionRequests {
     }
   }
 
-  #secrets(): readonly string[] {
+  #secrets({ headers }: Pick<SessionRequest, 'headers'> = {}): readonly string[] {
+    const forwarded = Object.values(this.#forwarded.of(headers)).filter(
+      (value) => value.length >= MIN_SECRET,
+    );
     const cookies = this.#cookies.values.filter((value) => value.length >= MIN_SECRET);
     const token = this.#token === undefined ? [] : [this.#token];
-    return [...token, ...cookies, ...Object.values(this.#extra?.current ?? {}), ...this.address.secrets];
+    return [...token, ...cookies, ...forwarded, ...Object.values(this.#extra?.current ?? {}), ...this.address.secrets];
   }
 }
 

@@ -18,7 +18,7 @@ import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal
 import type { SessionReply } from './session-requests.js';
 import { HttpSession, type HttpTransportOptions, type Post } from './http-session.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { SessionTransport } from '../session-transport.js';
+import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 
 /** Time for the reply to a POST after its request was answered. */
@@ -75,10 +75,10 @@ class SseTransport extends HttpSession {
     }
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, { headers }: SendOptions = {}): Promise<void> {
     const body = this.serialize(message);
     try {
-      const send: Post = (signal) => this.#post(body, message, signal);
+      const send: Post = (signal) => this.#post(body, message, signal, headers);
       if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;
@@ -132,7 +132,12 @@ class SseTransport extends HttpSession {
     if (!posting.isAnswered) for (const message of messages.filter(isAnswer)) this.deliver(message, id);
   }
 
-  async #post(body: string, message: JSONRPCMessage, signal: AbortSignal): Promise<HttpReply> {
+  async #post(
+    body: string,
+    message: JSONRPCMessage,
+    signal: AbortSignal,
+    headers: RequestHeaders | undefined,
+  ): Promise<HttpReply> {
     let first: unknown;
     for (;;) {
       const url = this.#postAddress();
@@ -143,6 +148,7 @@ class SseTransport extends HttpSession {
           body,
           mayComeTwice: mayComeTwice(message),
           isOfCaller: isOfCaller(message),
+          headers,
           signal,
         });
         if (first !== undefined) {

@@ -25,7 +25,7 @@ import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '..
 import { listen } from './listening-stream.js';
 import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { SessionTransport } from '../session-transport.js';
+import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
 /** Other types with which servers send JSON; the last alternative matches replies without a type. */
@@ -89,9 +89,9 @@ class StreamableHttpTransport extends HttpSession {
     this.open();
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, { headers }: SendOptions = {}): Promise<void> {
     const body = this.serialize(message);
-    if (isRequest(message)) return this.#request(message, body);
+    if (isRequest(message)) return this.#request(message, body, headers);
     try {
       await this.post(message, body, (signal) => this.#post(message, body, signal));
     } catch (error) {
@@ -133,12 +133,12 @@ class StreamableHttpTransport extends HttpSession {
     super.alive();
   }
 
-  async #request(request: JSONRPCRequest, body: string): Promise<void> {
+  async #request(request: JSONRPCRequest, body: string, headers?: RequestHeaders): Promise<void> {
     const { id, method } = request;
     const controller = this.track();
     this.#unanswered.set(id, controller);
     try {
-      const reply = await this.#post(request, body, controller.signal);
+      const reply = await this.#post(request, body, controller.signal, headers);
       if (method === 'initialize') {
         this.requests.sessionId = reply.header('mcp-session-id');
         // The server is there, whatever it answers: the handshake distinguishes that from silence.
@@ -165,7 +165,12 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   /** Posts any message. Resolves with a 2xx reply. */
-  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<SessionReply> {
+  async #post(
+    message: JSONRPCMessage,
+    body: string,
+    signal: AbortSignal,
+    headers?: RequestHeaders,
+  ): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
     const wasListening = this.#isListening;
@@ -177,6 +182,7 @@ class StreamableHttpTransport extends HttpSession {
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
         mayComeTwice: mayComeTwice(message),
         isOfCaller: isOfCaller(message),
+        headers,
         signal,
       });
       this.#noteReply(wasListening);

@@ -1,15 +1,20 @@
 /**
- * The mark that every server carries in its environment and passes on to its children: it names their owner.
+ * The marks that every server carries in its environment and passes on to its children: they name their owner, which is
+ * the host, and their session. A process belongs to a session if it carries both.
  *
  * It names the host by process namespace, number and start time, which together identify one process as long as the
  * machine runs, and ends in a random token, so that no process carries it by accident. There are marks only if they can be
- * read back, which needs Linux's `/proc`. A process that is to outlive the host can be started without the variable.
+ * read back, which needs Linux's `/proc`. A process that is to outlive its server can be started without the first variable.
  */
 import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { isKnown, statOf } from './process-table.js';
 
 export const OWNER_VARIABLE = 'TROUPE_OWNER';
+export const SESSION_VARIABLE = 'TROUPE_SESSION';
+
+/** The variables that mark the processes of one session. */
+export type SessionMark = Readonly<Record<typeof OWNER_VARIABLE | typeof SESSION_VARIABLE, string>>;
 
 interface Owner {
   readonly namespace: string;
@@ -20,6 +25,15 @@ interface Owner {
 const MARK = /^(\d+)-(\d+)-(\d+)-[\da-f]{32}$/;
 
 let own: string | false | undefined;
+let sessions = 0;
+
+/** The marks of another session of this host. Undefined if marks cannot be read back. */
+export function newSessionMark(): SessionMark | undefined {
+  const owner = ownMark();
+  if (owner === undefined) return undefined;
+  sessions += 1;
+  return { [OWNER_VARIABLE]: owner, [SESSION_VARIABLE]: String(sessions) };
+}
 
 /** The mark of this process; the same at every call. Undefined if marks cannot be read back. */
 export function ownMark(): string | undefined {
@@ -38,6 +52,11 @@ function makeMark(): string | undefined {
 export function isOfDeadHost(mark: string): boolean {
   const owner = parseMark(mark);
   return owner !== undefined && owner.namespace === processNamespace() && isDead(owner);
+}
+
+/** When the owner started, in the clock ticks of the process table: a process that is older cannot carry its mark. */
+export function startOfOwner(mark: string): number {
+  return Number(parseMark(mark)?.start ?? 0);
 }
 
 function parseMark(mark: string): Owner | undefined {

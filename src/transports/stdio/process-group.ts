@@ -1,25 +1,34 @@
 /**
  * The process tree of a server that leads its own process group (POSIX).
  *
- * G1. A signal goes to the whole group, and to descendants that have left it (`setsid`), if they were found: a process that
- *     left the group and lost its parent before the first look is out of reach.
+ * G1. A signal goes to the whole group, to descendants that have left it (`setsid`), if they were found, and to processes
+ *     with the marks of the session. Without marks, a process that left the group and lost its parent before the first look is
+ *     out of reach.
  * G2. While the leader runs, no other process is checked; after its end the kernel is asked first, the process table last.
- * G3. Once found empty, the group is never signalled again: its number may be reused.
+ * G3. It is empty once no marked process is left either. Once found empty, the group is never signalled again: its number may be reused.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { descendantsOf, isKnown, livingProcesses } from './process-table.js';
+import { processesOf } from './marked-processes.js';
+import type { SessionMark } from './owner-mark.js';
 import type { ProcessTree } from './stop-ladder.js';
 
 export class ProcessGroup implements ProcessTree {
   readonly #leader: Pick<ChildProcess, 'exitCode' | 'signalCode'>;
   readonly #id: number;
+  readonly #mark: SessionMark | undefined;
   readonly #strays = new Set<number>();
   #gone = false;
 
-  /** @param leader Spawned `detached`, so its process id is the group's. */
-  constructor(leader: Pick<ChildProcess, 'exitCode' | 'signalCode'>, pid: number) {
+  /**
+   * @param leader Spawned `detached`, so its process id is the group's.
+   * @param mark What its processes carry. Undefined if processes that left the group and lost their parent are to stay, or
+   *   cannot be found.
+   */
+  constructor(leader: Pick<ChildProcess, 'exitCode' | 'signalCode'>, pid: number, mark?: SessionMark) {
     this.#leader = leader;
     this.#id = pid;
+    this.#mark = mark;
   }
 
   get leaderAlive(): boolean {
@@ -40,6 +49,8 @@ export class ProcessGroup implements ProcessTree {
 
   takeStock(): void {
     const table = livingProcesses() ?? [];
+    const marked = this.#mark === undefined ? [] : processesOf(this.#mark);
+    for (const { pid, group } of marked) if (group !== this.#id) this.#strays.add(pid);
     const members = table.filter(({ group }) => group === this.#id).map(({ pid }) => pid);
     for (const { pid, group } of descendantsOf([...members, ...this.#strays], table)) {
       if (group !== this.#id) this.#strays.add(pid);
@@ -47,12 +58,18 @@ export class ProcessGroup implements ProcessTree {
   }
 
   #hasSurvivors(): boolean {
-    if (this.#strays.size === 0 && !isKnown(-this.#id)) return false;
+    if (this.#strays.size === 0 && !isKnown(-this.#id)) return this.#hasMarked();
     const living = livingProcesses();
     if (living === undefined) return isKnown(-this.#id);
     const pids = new Set(living.map(({ pid }) => pid));
     for (const stray of this.#strays) if (!pids.has(stray)) this.#strays.delete(stray);
-    return this.#strays.size > 0 || living.some(({ group }) => group === this.#id);
+    return this.#strays.size > 0 || living.some(({ group }) => group === this.#id) || this.#hasMarked();
+  }
+
+  #hasMarked(): boolean {
+    if (this.#mark === undefined) return false;
+    this.takeStock();
+    return this.#strays.size > 0;
   }
 }
 

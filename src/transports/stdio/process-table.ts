@@ -11,6 +11,8 @@ export interface LivingProcess {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
+  /** Clock ticks between the start of the machine and the start of the process. Unknown to `ps`. */
+  readonly start?: number;
 }
 
 export interface ProcessStat {
@@ -63,9 +65,11 @@ function readUnlessEnded(path: string): string {
 }
 
 function parseStat(pid: string, stat: string): LivingProcess[] {
-  const [state, parent, group] = fieldsOf(stat);
+  const fields = fieldsOf(stat);
+  const [state, parent, group] = fields;
   if (group === undefined || isOver(state)) return [];
-  return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
+  const start = Number(fields[START_FIELD]);
+  return [{ pid: Number(pid), parent: Number(parent), group: Number(group), start }];
 }
 
 /** The fields after the first two of proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. */

@@ -41,6 +41,7 @@ export async function runCommand(run: CommandRun): Promise<string> {
   const child = spawn(command, {
     shell: true,
     cwd,
+    // Without marks: an agent that it starts, such as one of a password manager, is for later runs as well.
     env: markedEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: !isWindows,

@@ -21,6 +21,7 @@ import type { GuardLocation } from './guard.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { MessageReader } from './message-reader.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
+import type { SessionMark } from './owner-mark.js';
 import { ProcessGroup, WindowsProcessTree } from './process-group.js';
 import { StopLadder } from './stop-ladder.js';
 import { WriteQueue } from './write-queue.js';
@@ -41,6 +42,8 @@ export interface ServerProcessOptions {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   readonly mask: (text: string) => string;
+  /** The marks that it was started with; undefined if it has none. */
+  readonly mark: SessionMark | undefined;
 }
 
 /** A child that was spawned: it has a process id and all three pipes. */
@@ -100,7 +103,7 @@ export class ServerProcess {
     const tree =
       process.platform === 'win32'
         ? new WindowsProcessTree(child, child.pid)
-        : new ProcessGroup(child, child.pid);
+        : new ProcessGroup(child, child.pid, options.mark);
     this.#ladder = new StopLadder({
       tree,
       clock,

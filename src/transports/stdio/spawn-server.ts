@@ -9,12 +9,12 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RawFailure } from '../../failures/transport-error.js';
-import { OWNER_VARIABLE, ownMark } from './owner-mark.js';
+import { OWNER_VARIABLE, SESSION_VARIABLE, type SessionMark } from './owner-mark.js';
 
 export interface SpawnSpec {
   readonly command: string;
   readonly args?: readonly string[];
-  /** The complete environment of the child, except the mark of its owner (`owner-mark.ts`). */
+  /** The complete environment of the child, except its marks (`owner-mark.ts`). */
   readonly env: Readonly<Record<string, string>>;
   /** Default: the host's working directory. */
   readonly cwd?: string;
@@ -39,20 +39,26 @@ export async function loadSpawn(): Promise<typeof spawn> {
 }
 
 /** The child leads its own process group (POSIX), so that a signal can reach all of it and the host's Ctrl-C does not. */
-export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildProcess {
+export function spawnServer(
+  spawnProcess: typeof spawn,
+  spec: SpawnSpec,
+  mark: SessionMark | undefined,
+): ChildProcess {
   return spawnProcess(spec.command, [...(spec.args ?? [])], {
     cwd: spec.cwd,
-    env: markedEnvironment(spec.env),
+    env: markedEnvironment(spec.env, mark),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
 }
 
-/** With the mark of the owner. */
-export function markedEnvironment(env: SpawnSpec['env']): Record<string, string> {
-  const mark = ownMark();
-  return mark === undefined ? { ...env } : { ...env, [OWNER_VARIABLE]: mark };
+/** With these marks in place of those of the host, which may be a server of another host. */
+export function markedEnvironment(
+  { [OWNER_VARIABLE]: _owner, [SESSION_VARIABLE]: _session, ...env }: SpawnSpec['env'],
+  mark?: SessionMark,
+): Record<string, string> {
+  return { ...env, ...mark };
 }
 
 /** Resolves when the process runs. If it does not, rejects with Node's error and leaves no pipe. */

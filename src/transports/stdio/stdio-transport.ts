@@ -17,6 +17,7 @@ import { runGuarded } from '../guarded-callback.js';
 import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';
+import { newSessionMark } from './owner-mark.js';
 import type { NoiseBurst } from '../noise-gate.js';
 import {
   ServerProcess,
@@ -32,6 +33,8 @@ export interface StdioTransportOptions extends SpawnSpec {
   readonly clock: Clock;
   /** Longest message that is read, in bytes. A longer one fails the call it answers, not the session. Default 64 MiB. */
   readonly maxMessageBytes?: number;
+  /** Processes that the server starts, and that have left its group and lost their parent, stay when it ends. Default false. */
+  readonly keepDaemons?: boolean | undefined;
   /** Masks secrets in the output of the server before it is passed on. Default: changes nothing. */
   readonly mask?: (text: string) => string;
 }
@@ -58,7 +61,8 @@ class StdioTransport implements SessionTransport {
   onactivity?: SessionTransport['onactivity'];
 
   readonly #spec: SpawnSpec;
-  readonly #limits: ServerProcessOptions;
+  readonly #limits: Omit<ServerProcessOptions, 'mark'>;
+  readonly #keepsDaemons: boolean;
   #started = false;
   #server: ServerProcess | undefined;
   #ended: RawFailure | undefined;
@@ -67,6 +71,7 @@ class StdioTransport implements SessionTransport {
 
   constructor(options: StdioTransportOptions) {
     this.#spec = options;
+    this.#keepsDaemons = options.keepDaemons ?? false;
     this.#limits = {
       stop: options.stop,
       clock: options.clock,
@@ -98,8 +103,10 @@ class StdioTransport implements SessionTransport {
     await this.#yieldToClose();
     const guarded = guardServer((notice) => this.#notify(notice));
     try {
-      const child = spawnServer(spawn, this.#spec);
-      if (isSpawned(child)) this.#server = new ServerProcess(child, guarded, this.#limits, this.#events());
+      const mark = this.#keepsDaemons ? undefined : newSessionMark();
+      const child = spawnServer(spawn, this.#spec, mark);
+      if (isSpawned(child))
+        this.#server = new ServerProcess(child, guarded, { ...this.#limits, mark }, this.#events());
       await hasSpawned(child);
     } catch (error) {
       if (this.#server === undefined) await guarded.leave();

@@ -69,6 +69,11 @@ describe('a client in the entry', () => {
       (free: number) => ({ redirectUri: `http://127.0.0.1:${free}/oauth/back` }),
       (free: number) => `http://127.0.0.1:${free}/oauth/back`,
     ],
+    [
+      'redirectUri on localhost',
+      (free: number) => ({ redirectUri: `http://localhost:${free}/oauth/back` }),
+      (free: number) => `http://localhost:${free}/oauth/back`,
+    ],
   ])('is redirected where it is registered for, by %s.', async (_, block, redirect) => {
     const port = await servers.start();
     const free = await freePort();
@@ -81,6 +86,27 @@ describe('a client in the entry', () => {
     await (await fetch(back, { headers: { connection: 'close' } })).text();
     await ready();
     expect(sent(port).get('redirect_uri')).toBe(redirect(free));
+  });
+
+  it('of the options is redirected where it is registered for, and nowhere else.', async () => {
+    const free = await freePort();
+    const redirectUrl = `http://localhost:${free}/signed/in`;
+    const port: AuthorizationServer = await servers.start({
+      instead: ({ path }, res) => {
+        const { pathname, searchParams } = new URL(path, redirectUrl);
+        const isWrong = pathname === '/authorize' && searchParams.get('redirect_uri') !== redirectUrl;
+        if (isWrong) res.writeHead(400, { connection: 'close' }).end();
+        return isWrong;
+      },
+    });
+    const client = { clientId: 'harbor', redirectUrl };
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    const back = new URL(await agree(await asked()));
+    expect(back.href).toContain(`${redirectUrl}?`);
+    back.hostname = '127.0.0.1';
+    await (await fetch(back, { headers: { connection: 'close' } })).text();
+    await ready();
+    expect(port.to('POST /register')).toEqual([]);
   });
 
   it('may be redirected elsewhere, which somebody else answers.', async () => {

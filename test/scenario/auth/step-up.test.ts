@@ -4,8 +4,7 @@ import type { Connection } from '../../../src/servers/connection.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useAuthorizationServers } from '../../support/authorization-server.js';
-import { agree, signInAt } from '../../support/person.js';
-import { whenEmits } from '../../support/test-troupe.js';
+import { agree, signInAt, visit } from '../../support/person.js';
 import { bounded, useSigningTroupes, within } from '../../support/signing-troupes.js';
 
 useLeakCheck();
@@ -54,11 +53,52 @@ describe('a tool that requires more scope', () => {
     const url = (await bounded(again)).url ?? '';
     expect(new URL(url).searchParams.get('scope')).toBe('look sail');
     expect(troupe.status[0]).toMatchObject({ state: 'ready', authUrl: url });
+    const settled = events.next('connection.authSettled');
     await signInAt(url);
-    await bounded(port.server.arrived(({ method, path }) => method === 'POST' && path === '/token'));
-    await bounded(whenEmits(troupe.status$, ([row]) => row?.authUrl === null));
+    expect(await bounded(settled)).toMatchObject({ server: 'port', failure: null });
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', authUrl: null });
     expect(await sail(troupe.connection('port'))).toMatchObject({ content: [{ text: 'done' }] });
     expect(events.of('connection.lost')).toEqual([]);
+  });
+
+  it('reports the end of a sign-in that fails, stays ready, and offers another for the next call', async () => {
+    const port = await servers.start({ callScopes: ['sail'], resource: { scopes_supported: ['look'] } });
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await signInAt(await asked());
+    await ready();
+    const refused = async (): Promise<void> => {
+      const again = events.next('connection.authRequired', ({ url }) => url !== undefined);
+      await expect(sail(troupe.connection('port'))).rejects.toMatchObject({ code: 'NOT_READY' });
+      const url = new URL((await bounded(again)).url ?? '');
+      const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+      back.searchParams.set('error', 'access_denied');
+      back.searchParams.set('state', url.searchParams.get('state') ?? '');
+      const settled = events.next('connection.authSettled');
+      await visit(back.href);
+      expect(await bounded(settled)).toMatchObject({
+        failure: {
+          code: 'auth-required',
+          phase: 'session',
+          message: expect.stringContaining('access_denied') as unknown,
+        },
+      });
+      expect(troupe.status[0]).toMatchObject({ state: 'ready', authUrl: null });
+    };
+    await refused();
+    await refused();
+    expect(events.of('connection.authSettled')).toHaveLength(2);
+  });
+
+  it('reports no end if the session ends before', async () => {
+    const port = await servers.start({ callScopes: ['sail'], resource: { scopes_supported: ['look'] } });
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await signInAt(await asked());
+    await ready();
+    const again = events.next('connection.authRequired', ({ url }) => url !== undefined);
+    await expect(sail(troupe.connection('port'))).rejects.toMatchObject({ code: 'NOT_READY' });
+    await bounded(again);
+    await troupe.close();
+    expect(events.of('connection.authSettled')).toEqual([]);
   });
 
   it('can be signed in for with the address that the user pastes', async () => {

@@ -2,13 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/policy/failure.js';
 import type { ServerSettings } from '../../../src/config/entry/server-config.js';
+import { Troupe } from '../../../src/runtime/troupe.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { FakeServer } from '../../support/fake-server.js';
 import type { FakeTransportOptions } from '../../support/fake-transport.js';
 import { never } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { silent, type Script } from '../../support/scripted-server.js';
-import { passTime } from '../../support/test-troupe.js';
+import { passTime, useTroupes } from '../../support/test-troupe.js';
 import { useSupervised } from '../../support/supervised.js';
 
 const INITIALIZED = 'notifications/initialized';
@@ -18,6 +20,8 @@ describe('a handshake that takes too long', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useSupervised();
+  // Loads the modules of a whole troupe.
+  useTroupes();
 
   /** The failure with a server that does not read messages of that method, or does not answer them. */
   const failing = async (
@@ -57,6 +61,22 @@ describe('a handshake that takes too long', () => {
       });
     },
   );
+
+  it('is explained by a download if the command may fetch its program first', async () => {
+    const server = new FakeServer(() => ({ kind: 'stdio' }), noAnswer.script);
+    const clock = createControlledClock();
+    const troupe = new Troupe(
+      { clock, servers: { a: { command: 'npx', args: ['-y', 'a-package'], ...settings } } },
+      { createTransport: () => server.createTransport() },
+    );
+    await passTime(clock, troupe.start());
+    const [row] = troupe.status;
+    await passTime(clock, troupe.close());
+    expect(row?.error).toMatchObject({
+      code: 'handshake-timeout',
+      hint: expect.stringContaining('download') as unknown,
+    });
+  });
 
   it('is explained by what the server says while it is ended', async () => {
     const server: FakeServer = new FakeServer(

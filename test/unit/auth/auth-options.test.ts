@@ -12,6 +12,7 @@ describe('the auth option', () => {
     ['an empty object', {}],
     ['a store', { store: createMemoryTokenStore(), interactive: false }],
     ['a public client', { client: { clientId: 'harbor' } }],
+    ['a client with its redirect', { client: { clientId: 'harbor', redirectUrl: 'http://localhost:1/x' } }],
     [
       'a secret with its issuer',
       { client: { clientId: 'a', clientSecret: 'b', issuer: 'https://c.example' } },
@@ -44,6 +45,12 @@ describe('the auth option', () => {
       /https/,
     ],
     ['a client without id', { client: {} }, 'auth.client.clientId', /string/],
+    [
+      'a redirect that is no address',
+      { client: { clientId: 'a', redirectUrl: 'here' } },
+      'auth.client.redirectUrl',
+      /address/,
+    ],
     [
       'a secret without an issuer',
       { client: { clientId: 'a', clientSecret: 'b' } },

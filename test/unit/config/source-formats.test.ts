@@ -171,6 +171,26 @@ describe('the configuration of', () => {
     expect(entries).toMatchObject([{ config: { args: ['-c', 'echo ${A} $A $(id)', '$${A}'] } }]);
   });
 
+  it('Claude Desktop keeps dollar signs literal where a text is no code, although the same text is code elsewhere.', async () => {
+    const script = 'echo ${A}';
+    const entry = {
+      command: 'sh',
+      args: ['-c', script, script],
+      env: { A: script, B: '$HOME' },
+      cwd: script,
+    };
+    const { entries } = await parse('claude-desktop', JSON.stringify({ mcpServers: { a: entry } }));
+    expect(entries).toMatchObject([
+      {
+        config: {
+          args: ['-c', script, 'echo $${A}'],
+          env: { A: 'echo $${A}', B: '$HOME' },
+          cwd: 'echo $${A}',
+        },
+      },
+    ]);
+  });
+
   it('Claude Desktop, which expands no variables, keeps dollar signs literal.', async () => {
     expect(await read('claude-desktop.json')).toMatchObject({
       servers: { lamps: { args: ['lamps.mjs', '--colour=$$amber'], env: { PASS: 'pa$${ss}' } } },

@@ -166,6 +166,10 @@ describe('a message with null beside what it says', () => {
     });
     expect(toProgress(progress as Record<string, unknown>)).toMatchObject({ token: 1 });
     const cancelled = paramsWithoutNulls('notifications/cancelled', { requestId: 1, reason: null });
-    expect(toCancelled(cancelled as Record<string, unknown>)).toEqual({ requestId: 1, reason: undefined });
+    expect(toCancelled(cancelled as Record<string, unknown>)).toEqual({
+      requestId: 1,
+      reason: undefined,
+      flaws: [],
+    });
   });
 });

@@ -138,6 +138,29 @@ describe('progress', () => {
     client.abandon(OVER);
   });
 
+  it.each([
+    ['message', { total: 4, message: { text: 'half' } }, { progress: 2, total: 4, message: undefined }],
+    ['total', { total: '4', message: 'half' }, { progress: 2, total: undefined, message: 'half' }],
+  ])(
+    'with a %s of the wrong type is passed on without it, and that is reported',
+    async (field, more, kept) => {
+      const received: unknown[] = [];
+      const { client, server, oddities } = await openClient({
+        on: {
+          'tools/call': () => {
+            const token = server.of('tools/call')[0]?.id;
+            server.notify('notifications/progress', { progressToken: token, progress: 2, ...more });
+            return {};
+          },
+        },
+      });
+      await client.request('tools/call', {}, { onProgress: (progress) => received.push(progress) });
+      expect(received).toEqual([kept]);
+      expect(oddities).toEqual([expect.stringContaining(field)]);
+      client.abandon(OVER);
+    },
+  );
+
   it('that is malformed is reported and has no other effect', async () => {
     const { client, server, oddities } = await openClient();
     server.notify('notifications/progress', { progress: 'half' });
@@ -190,6 +213,21 @@ describe('a request of the server', () => {
     server.notify('notifications/cancelled', { requestId: id, reason: 'never mind' });
     await client.request('ping', {});
     expect(signal.aborted).toBe(true);
+    client.abandon(OVER);
+  });
+
+  it('ends when the server cancels it with a reason of the wrong type, which is reported', async () => {
+    const begun = createGate<AbortSignal>();
+    const { server, client, oddities } = await openWith((_method, _params, { signal }) => {
+      begun.open(signal);
+      return new Promise<JsonObject>(() => {});
+    });
+    server.send({ jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: {} });
+    const signal = await begun.promise;
+    server.notify('notifications/cancelled', { requestId: 1, reason: { code: 7 } });
+    await client.request('ping', {});
+    expect(signal.aborted).toBe(true);
+    expect(oddities).toEqual([expect.stringContaining('reason')]);
     client.abandon(OVER);
   });
 

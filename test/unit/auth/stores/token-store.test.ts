@@ -79,6 +79,7 @@ describe.each(STORES)('a store in %s', (_, make) => {
     expect(await store.read(OWNER)).toEqual(SIGN_IN);
     expect(await store.read(ownerOf('https://port.example/mcp?berth=7', 'client-1'))).toEqual(SIGN_IN);
     expect(await store.read({ ...OWNER, client: 'client-2' })).toBeUndefined();
+    expect(await store.read({ ...OWNER, account: 'work' })).toBeUndefined();
     expect(await store.read(ownerOf('https://port.example/other', 'client-1'))).toBeUndefined();
     await store.forget(OWNER);
     await store.forget(OWNER);

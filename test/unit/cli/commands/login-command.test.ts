@@ -161,6 +161,40 @@ describe('troupe login', () => {
   });
 });
 
+describe('two accounts at one address', () => {
+  it('are signed in and out separately.', async () => {
+    const port = await servers.start();
+    const config = configure({
+      home: { url: port.url },
+      work: { url: port.url, oauth: { account: 'work' } },
+    });
+    const signIn = async (server: string, ...flags: string[]): Promise<Finished> => {
+      const { stderr, finished } = start('login', server, '--config', config, ...flags);
+      await signInAt(await bounded(stderr.matching(/^(http:\S+authorize\S+)$/m)));
+      return finished;
+    };
+    const signOut = (server: string, ...flags: string[]) =>
+      start('logout', server, '--config', config, ...flags).finished;
+    expect((await signIn('home')).stdout).toBe('home: signed in, 1 tool\n');
+    const work = await signIn('work', '--json');
+    expect(work.stderr).toMatch(/^Sign in to work \(account work\) in your browser:/);
+    expect(JSON.parse(work.stdout)).toEqual({
+      server: 'work',
+      account: 'work',
+      signedIn: true,
+      toolCount: 1,
+    });
+    expect(port.to('POST /register')).toHaveLength(2);
+    expect((await signOut('work')).stdout).toBe('work (account work): signed out\n');
+    expect((await signOut('work', '--json')).stdout).toBe(
+      '{"server":"work","account":"work","result":"none"}\n',
+    );
+    expect((await start('login', 'home', '--config', config).finished).stdout).toBe(
+      'home: no sign-in was needed, 1 tool\n',
+    );
+  });
+});
+
 describe('troupe logout', () => {
   it('deletes the sign-in, revokes it at the authorization server, and other commands start no new one.', async () => {
     const port = await servers.start();

@@ -26,6 +26,7 @@ function sampleOf({ schema, default: without }: Pick<EntryField, 'schema' | 'def
   if (schema.enum !== undefined) return schema.enum.findLast((word) => word !== without);
   if (anyOf !== undefined) return sampleOf({ schema: anyOf.at(-1) as Schema });
   if (items !== undefined) return [sampleOf({ schema: items })];
+  if (schema.title?.startsWith('a header') === true) return 'X-Sample';
   if (type === 'boolean') return without !== true;
   if (type === 'number' || type === 'integer') return 7_000;
   if (type === 'string') return 'https://other.example/';

@@ -309,6 +309,57 @@ describe('the name of a server', () => {
   });
 });
 
+describe('the headers that a gateway passes on', () => {
+  const URL_OF = 'https://example.com/mcp';
+
+  it('are any that are about the call', () => {
+    const forwardHeaders = ['X-Request-Id', 'traceparent', 'X-Forwarded-For', 'Cookie-Consent', 'Accepted'];
+    expect(validate({ url: URL_OF, forwardHeaders })).toEqual({
+      config: { url: URL_OF, forwardHeaders },
+      problems: [],
+    });
+  });
+
+  it.each([
+    'Authorization',
+    'proxy-authorization',
+    'COOKIE',
+    'Set-Cookie',
+    'Host',
+    'Connection',
+    'Proxy-Connection',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Expect',
+    'Content-Type',
+    'content-length',
+    'Accept',
+    'Accept-Language',
+    'Mcp-Session-Id',
+    'MCP-Protocol-Version',
+    'Last-Event-ID',
+  ])('are not those of the connection, the credentials or the message: %s', (name) => {
+    const { config, problems } = validate({ url: URL_OF, forwardHeaders: ['X-Request-Id', name] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders[1]', message: expect.stringContaining(name) }]);
+  });
+
+  it.each([['a b'], [''], ['a:b'], [7], [null]])('have the name of a header, unlike %j', (name) => {
+    const { config, problems } = validate({ url: URL_OF, forwardHeaders: [name] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders[0]' }]);
+  });
+
+  it('exist only for a server that is reached over HTTP', () => {
+    const { config, problems } = validate({ command: 'lamp', forwardHeaders: ['X-Request-Id'] });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'forwardHeaders' }]);
+  });
+});
+
 describe('a warning leaves the entry in use', () => {
   it.each<[entry: object, warning: string]>([
     [{ arg: ['a'] }, "field 'arg': is not a known field; did you mean 'args'?"],
@@ -498,6 +549,34 @@ describe('the client for a sign-in', () => {
       { oauth: { client_id: 'c', client_secret: 's' } },
       { clientId: 'c', clientSecret: 's' },
     ],
+    [
+      'Kiro, without the scheme and the path',
+      { oauth: { redirectUri: '127.0.0.1:7778' } },
+      { redirectUrl: 'http://127.0.0.1:7778/oauth/callback' },
+    ],
+    [
+      'Kiro, with a path',
+      { oauth: { redirectUri: 'localhost:1/a' } },
+      { redirectUrl: 'http://localhost:1/a' },
+    ],
+    [
+      'Kiro, with the port alone',
+      { oauth: { redirectUri: ':7778' } },
+      { redirectUrl: 'http://127.0.0.1:7778/oauth/callback' },
+    ],
+    [
+      'a host with other capitals',
+      {
+        oauth: {
+          Client_ID: 'c',
+          REDIRECT_URI: 'http://localhost:1/x',
+          'token-endpoint': 't',
+          authorization_endpoint: 'a',
+        },
+      },
+      { clientId: 'c', redirectUrl: 'http://localhost:1/x', tokenUrl: 't', authorizationUrl: 'a' },
+    ],
+    ['Troupe, with the name of an account', { oauth: { account: 'work' } }, { account: 'work' }],
     ['a host that turns it off', { oauth: { enabled: false, clientId: 'c' } }, false],
     ['opencode, which turns it off', { oauth: false }, false],
     ['a host that turns it on', { oauth: { enabled: true } }, undefined],
@@ -510,6 +589,12 @@ describe('the client for a sign-in', () => {
 
   it('takes a port as text', () => {
     expect(configOf({ url, oauth: { callbackPort: '8080' } })).toHaveProperty('oauth.callbackPort', 8_080);
+  });
+
+  it.each(['', 'two\nlines', ['a'], {}])('has an account with a name on one line, unlike %j', (account) => {
+    const { config, problems } = validate({ url, oauth: { account } });
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ field: 'oauth.account' }]);
   });
 
   it.each<[fields: object, field: string]>([

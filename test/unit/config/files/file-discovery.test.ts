@@ -289,6 +289,12 @@ describe('a given file', () => {
     ['anywhere else', { 'work/a.json': '' }, 'work/a.json', false],
     ['at home', { '.git/HEAD': '', 'a.json': '' }, 'a.json', false],
     ['of the user', { '.config/.git/HEAD': '', '.config/x/a.json': '' }, '.config/x/a.json', false],
+    [
+      'of the user, in a folder with two dots',
+      { '.config/..x/.git/HEAD': '', '.config/..x/a.json': '' },
+      '.config/..x/a.json',
+      false,
+    ],
     ['of another host', { '.cursor/.git/HEAD': '', '.cursor/mcp.json': '' }, '.cursor/mcp.json', false],
   ])('%s', async (_, files, path, isOfProject) => {
     const home = await folderWith(files);

@@ -5,10 +5,10 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJwtVerifier } from '../../../../src/gateway/http/http-jwt.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
+import { startProxy } from '../../../support/http-proxy.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
-// The connection pool of `fetch` closes idle sockets after some seconds.
-useLeakCheck({ settleMs: 10_000 });
+useLeakCheck();
 
 const RESOURCE = 'https://mcp.example.com/mcp';
 let issuer = '';
@@ -100,7 +100,7 @@ describe('a JWT access token', () => {
 
   it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not asked again at once.', async () => {
     const clock = createControlledClock();
-    const verifier = createJwtVerifier([issuer], clock);
+    const verifier = createJwtVerifier([issuer], { clock });
     const token = await signed();
     isDown = true;
     await expect(verifier(token, { resource: RESOURCE })).rejects.toThrow();
@@ -110,6 +110,36 @@ describe('a JWT access token', () => {
     isDown = false;
     await clock.advance(10_000);
     expect(await verifier(token, { resource: RESOURCE })).toMatchObject({ scopes: ['a', 'b'] });
+  });
+
+  it('is checked by keys that are requested through the proxy of the options, or of the environment.', async () => {
+    const port = (server.address() as AddressInfo).port;
+    const proxy = await startProxy(() => port);
+    const address = `http://${proxy.host}`;
+    const token = await signed();
+    const options = [{ network: { proxy: address } }, { network: () => ({ proxy: address }) }];
+    for (const each of options) {
+      const verified = await createJwtVerifier([issuer], each)(token, { resource: RESOURCE });
+      expect(verified).toMatchObject({ scopes: ['a', 'b'] });
+    }
+    expect(proxy.asked).toEqual(Array(4).fill(`127.0.0.1:${port}`));
+    expect(proxy.sockets.size).toBe(0);
+    await proxy.close();
+  });
+
+  it('is checked by keys that are requested with the HTTP client of the host.', async () => {
+    const asked: string[] = [];
+    const network = {
+      fetch: (url: Parameters<typeof fetch>[0], init?: RequestInit) => {
+        asked.push(new URL(url instanceof Request ? url.url : url).pathname);
+        return fetch(url, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), connection: 'close' },
+        });
+      },
+    };
+    await createJwtVerifier([issuer], { network })(await signed(), { resource: RESOURCE });
+    expect(asked).toEqual(['/.well-known/oauth-authorization-server', '/keys']);
   });
 
   it('is not accepted from an issuer whose keys are not fetched over https.', () => {

@@ -194,6 +194,7 @@ describe('A refusal with the id of its request', () => {
     await open(transport);
     const { failure } = await failureOf(transport.send(request(1, 'tools/call')));
     expect(failure.code).toBe('auth-required');
+    expect(failure.hint).toMatch(/'headers'.*Authorization/);
   });
 
   it('is not an answer if its error is null', async () => {

@@ -97,6 +97,58 @@ describe('closing a stdio session', () => {
     },
   );
 
+  /** Starts a process that leaves the group and loses its parent, and then goes on as the source says. */
+  const withDaemon = (source: string, before = '') =>
+    script(`${before} const starter = require('node:child_process').spawn('sh', ['-c', 'setsid sleep 60 >/dev/null & echo $!'],
+        { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+      starter.stdout.once('data', (pid) => starter.once('close', () => {
+        send({ method: 'up', params: { pid: Number(pid) } }); ${source} }))`);
+
+  it.each([
+    ['obedient', 'process.stdin.resume()'],
+    ['deaf', `process.on('SIGTERM', () => {}); stay()`],
+    ['gone by itself', 'process.exit()'],
+  ])('ends a daemon of a server that is %s', async (_, source) => {
+    const server = await started(withDaemon(source));
+    const pid = await up(server);
+    if (source === 'process.exit()') await server.untilClosed();
+    await server.transport.close();
+    expect(running(pid)).toBe(false);
+    expect(server.transport.ended?.code).not.toBe('not-released');
+  });
+
+  it('ends it with SIGKILL as well, before kill returns', async () => {
+    const server = await started(withDaemon('process.stdin.resume()'), PATIENT);
+    const pid = await up(server);
+    await server.transport.kill();
+    expect(running(pid)).toBe(false);
+  });
+
+  it('ends no daemon of another server', async () => {
+    const [one, other] = await Promise.all([
+      started(withDaemon('process.stdin.resume()')),
+      started(withDaemon('process.stdin.resume()')),
+    ]);
+    const [pid, otherPid] = [await up(one), await up(other)];
+    await one.transport.close();
+    expect([running(pid), running(otherPid)]).toEqual([false, true]);
+  });
+
+  it('leaves a daemon that does not carry the mark, or whose entry says so', async () => {
+    const source = 'process.stdin.resume()';
+    const servers = await Promise.all([
+      started(withDaemon(source, 'delete process.env.TROUPE_OWNER;')),
+      started(withDaemon(source), { keepDaemons: true }),
+    ]);
+    for (const server of servers) {
+      const pid = await up(server);
+      await server.transport.close();
+      expect(running(pid)).toBe(true);
+      process.kill(pid, 'SIGKILL');
+    }
+    expect(servers.map(({ closes }) => closes)).toEqual([1, 1]);
+  });
+
   it('returns the same promise if it is called again', async () => {
     const server = await started(faulty('plain'));
     const first = server.transport.close();

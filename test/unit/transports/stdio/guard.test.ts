@@ -91,6 +91,13 @@ describe('the guard of a host', () => {
     }
   });
 
+  it('finds no daemon of a server that keeps its daemons, also below another host', async () => {
+    const answerMarks = `each(({ id }) => send({ id, result: { names: Object.keys(process.env).filter((name) => name.startsWith('TROUPE_')) } }))`;
+    const env = { TROUPE_OWNER: 'another owner', TROUPE_SESSION: '1' };
+    const server = await started(script(answerMarks), { env, keepDaemons: true });
+    expect(await server.ask(1)).toMatchObject({ result: { names: [] } });
+  });
+
   it('has a pipe that no server inherits', async () => {
     const before = openFilesOf(process.pid);
     const servers = [await started(faulty('plain')), await started(faulty('plain'))];

@@ -35,7 +35,7 @@ describe('starting a stdio server', () => {
     const env = { ONLY: 'this' };
     const server = await started({ command, args: [...args, 'a b', '$HOME'] }, { cwd: folder, env });
     expect(await server.ask(1)).toMatchObject({
-      result: { cwd: folder, argv: ['a b', '$HOME'], env: ['ONLY', 'TROUPE_OWNER'] },
+      result: { cwd: folder, argv: ['a b', '$HOME'], env: ['ONLY', 'TROUPE_OWNER', 'TROUPE_SESSION'] },
     });
   });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProcessGroup } from '../../../../src/transports/stdio/process-group.js';
-import { descendantsOf, livingProcesses } from '../../../../src/transports/stdio/process-table.js';
+import { descendantsOf, livingProcesses, statOf } from '../../../../src/transports/stdio/process-table.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
@@ -41,7 +41,8 @@ describe('the table of living processes', () => {
     expect(livingProcesses()).toBe(before);
     const { child, printed } = await shell('sleep 60 & echo $!; wait');
     const helper = livingProcesses()?.find(({ pid }) => pid === printed);
-    expect(helper).toEqual({ pid: printed, parent: child.pid, group: child.pid });
+    const { start } = statOf(printed)!;
+    expect(helper).toEqual({ pid: printed, parent: child.pid, group: child.pid, start: Number(start) });
     process.kill(printed, 'SIGKILL');
     await once(child, 'exit');
     await turn();
@@ -62,7 +63,8 @@ describe('the table of living processes', () => {
     const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
     const fromPs = livingProcesses();
     platform.mockRestore();
-    expect(fromPs?.find(({ pid }) => pid === child.pid)).toEqual(fromProc);
+    const { start: _, ...known } = fromProc!;
+    expect(fromPs?.find(({ pid }) => pid === child.pid)).toEqual(known);
     expect(fromPs?.some(({ pid }) => pid === printed)).toBe(false);
   });
 

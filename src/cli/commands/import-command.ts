@@ -3,6 +3,7 @@
  * project keep their folder.
  */
 import { resolve } from 'node:path';
+import { visibleJson } from '../../json/visible-json.js';
 import { TrustedEntries } from '../../trust/trusted-entries.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
@@ -45,7 +46,7 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
   const file = resolve(flags.output);
   const kept = found.map((spec) => keepFolder(spec, file));
   const servers = kept.map(({ spec }) => spec);
-  const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
+  const text = `${visibleJson(toConfigFile(servers), 2)}\n`;
   await write(file, text, flags);
   for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
   noteFolders(kept, flags, terminal);
@@ -61,11 +62,8 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       `${flags.output} holds values as written, which may be secrets, of: ${listed(literal.map(({ name }) => name))}`,
     );
   }
-  terminal.print(
-    flags.json
-      ? JSON.stringify({ file, servers: servers.map(({ name }) => name) }, null, 2)
-      : `${countOf(servers.length, 'server')} written to ${flags.output}`,
-  );
+  if (flags.json) terminal.printJson({ file, servers: servers.map(({ name }) => name) }, 2);
+  else terminal.print(`${countOf(servers.length, 'server')} written to ${flags.output}`);
   return refused.length === 0 && sources.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed;
 }
 

@@ -62,7 +62,7 @@ export async function login(
     }
     // A sign-in that ends with this process is useless to the next one. The reason was reported already.
     if (!isKept) return EXIT.failed;
-    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: wasAsked, toolCount }));
+    if (flags.json) terminal.printJson({ server, signedIn: wasAsked, toolCount });
     else {
       const how = wasAsked ? 'signed in' : 'no sign-in was needed';
       terminal.print(`${oneLine(server)}: ${how}, ${countOf(toolCount, 'tool')}`);

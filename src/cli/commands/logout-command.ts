@@ -38,7 +38,7 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
     network: () => createNetworkSource(undefined)(server, config),
     signal,
   });
-  if (flags.json) terminal.print(JSON.stringify({ server, result }));
+  if (flags.json) terminal.printJson({ server, result });
   else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
   return EXIT.fine;
 }

@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 2, code: '8f9314f98b53a4e0' };
+const PINNED = { policyVersion: 2, code: '28c85a1c96294cb1' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

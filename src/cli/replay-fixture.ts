@@ -2,7 +2,8 @@
  * Turns an incident into a test: the log of one connection, and a vitest file that reproduces it.
  *
  * X1. A log is data of whoever made it. What the test takes from it is written as literals of JSON, never as anything else,
- *     not even as a comment: the name of the server, if the configuration would accept it, and states of the chart.
+ *     not even as a comment: the name of the connection, and states of the chart.
+ * X2. The server of the test has a name that the configuration accepts, whatever the log calls it.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ export interface FixtureOrder {
 
 /**
  * Returns the files that were written. Throws a `UsageError` if the log has several servers and none was named, if it
- * does not contain a whole session of the server, if the configuration would refuse its name, or if a file exists already.
+ * does not contain a whole session of the server, or if a file exists already.
  */
 export async function exportFixture({
   folder,
@@ -41,8 +42,6 @@ export async function exportFixture({
   server,
 }: FixtureOrder): Promise<readonly string[]> {
   const name = server ?? onlyOf([...report.connections.keys()]);
-  const [problem] = nameProblems(name);
-  if (problem !== undefined) throw new UsageError(`'${name}' cannot be exported: ${problem}.`);
   const { header, entries } = await readAll(files);
   const played = entries.slice(0, report.entries);
   const own = played.filter((entry) => isAbout(entry, name));
@@ -147,6 +146,9 @@ function limitMs(entries: readonly LogEntry[]): number {
   return Math.min(1_000 * (5 + Math.round(length / PASS_IN_A_SECOND)), MOST_PATIENCE);
 }
 
+/** The server of a test whose log has a name that no configuration has. */
+const NAMELESS = 'recorded';
+
 function testFile(name: string, base: string, states: readonly string[], limit: number): string {
   const [own, testing] = [PACKAGE.name, `${PACKAGE.name}/testing`];
   return `// Written by 'troupe replay --export-fixture' from a recording. You may change it.
@@ -156,6 +158,7 @@ import { createTroupe } from '${own}';
 import { createRecordedServer } from '${testing}';
 
 const NAME = ${visibleJson(name)};
+const SERVER = ${visibleJson(nameProblems(name).length === 0 ? name : NAMELESS)};
 const LOG = new URL(${visibleJson(`./${base}.jsonl`)}, import.meta.url);
 
 /** The recorded states, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
@@ -165,13 +168,13 @@ const PATIENCE = ${limit};
 
 it('goes through what was recorded', async () => {
   const server = createRecordedServer(readFileSync(LOG), NAME);
-  const troupe = createTroupe({ servers: { [NAME]: server.config }, clock: server.clock, seed: 1 });
+  const troupe = createTroupe({ servers: { [SERVER]: server.config }, clock: server.clock, seed: 1 });
   const states = [];
   let timer;
   const done = new Promise((resolve) => {
     timer = setTimeout(resolve, PATIENCE);
     troupe.events$.subscribe((event) => {
-      if (event.type !== 'connection.state' || event.server !== NAME) return;
+      if (event.type !== 'connection.state' || event.server !== SERVER) return;
       if (states.at(-1) !== event.to) states.push(event.to);
       if (states.length >= RECORDED.length) resolve();
     });

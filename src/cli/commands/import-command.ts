@@ -7,7 +7,8 @@ import { visibleJson } from '../../json/visible-json.js';
 import { TrustedEntries } from '../../trust/trusted-entries.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
-import { MASK, maskConfig } from '../../config/entry/mask-entry.js';
+import { MASK } from '../../config/entry/mask-entry.js';
+import { shownConfig } from '../../secrets/secrets.js';
 import { ConfigError } from '../../errors.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { countOf } from '../output/duration.js';
@@ -56,7 +57,7 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       `${flags.output} holds entries of project files that are not trusted; if you give it with --config, they start without asking: ${listed(untrusted.map(({ server }) => server))}`,
     );
   }
-  const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
+  const literal = servers.filter(({ config }) => JSON.stringify(shownConfig(config)).includes(MASK));
   if (literal.length > 0) {
     terminal.note(
       `${flags.output} holds values as written, which may be secrets, of: ${listed(literal.map(({ name }) => name))}`,

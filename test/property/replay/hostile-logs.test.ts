@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parseSync } from 'oxc-parser';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { replay } from '../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { UsageError } from '../../../src/cli/exit-codes.js';
@@ -15,11 +15,6 @@ import { nameProblems } from '../../../src/config/entry/validate-entry.js';
 import { LogParser } from '../../../src/event-log/format/read-log.js';
 import { openLog } from '../../../src/event-log/replay/open-log.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';
-// A recorded server loads these when it is made, and the last test may be over by then.
-import '../../../src/protocol/session-client.js';
-import '../../../src/schemas/json-schema.js';
-import '../../../src/servers/load-config.js';
-import '../../../src/transports/in-process.js';
 import { LogDesk } from '../../../visualizer/src/log/log-desk.js';
 import { ownCharts } from '../../../visualizer/src/log/own-charts.js';
 import { json } from '../../support/arbitraries.js';
@@ -197,6 +192,13 @@ const CONTROLS = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
 describe('a hostile log', () => {
   let folder: string;
+  // A recorded server loads these when it is made, and the last test may be over by then.
+  beforeAll(async () => {
+    await import('../../../src/protocol/session-client.js');
+    await import('../../../src/schemas/json-schema.js');
+    await import('../../../src/servers/load-config.js');
+    await import('../../../src/transports/in-process.js');
+  });
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'troupe-hostile-'));
   });
@@ -237,15 +239,16 @@ describe('a hostile log', () => {
     await fuzz(
       70,
       fc.asyncProperty(hostileLog, async (given) => {
-        const { name } = given;
         const text = textOf(given);
         const { fixture, svg, files } = await outputs(text);
         expect(files.filter((file) => !['log.jsonl', 'times.svg', 'fixture'].includes(file))).toEqual([]);
         if (svg !== undefined) expect(isPicture(svg)).toBe(true);
-        if (nameProblems(name).length > 0 && !text.includes('"$/files')) expect(fixture).toEqual([]);
         for (const { file, text: written } of fixture) {
-          if (file.endsWith('.mjs')) expect(skeleton(written)).toEqual(expected);
-          else {
+          if (file.endsWith('.mjs')) {
+            expect(skeleton(written)).toEqual(expected);
+            const [, server = ''] = /^const SERVER = (".*");$/m.exec(written) ?? [];
+            expect(nameProblems(JSON.parse(server) as string)).toEqual([]);
+          } else {
             const parser = new LogParser();
             const pieces = [...parser.push(Buffer.from(written)), ...parser.end()];
             expect(pieces.filter(({ type }) => type === 'problem')).toEqual([]);

@@ -96,7 +96,8 @@ function pathOf(value: StateValue): string {
 function tagsOf(node: AnyStateNode | undefined, value: StateValue): readonly ConnectionTag[] {
   const below = typeof value === 'string' ? ([[value]] as const) : Object.entries(value);
   const active = below.flatMap(([key, inner]) => {
-    const child = node?.states[key];
+    // A log may name anything, such as `__proto__`.
+    const child = node !== undefined && Object.hasOwn(node.states, key) ? node.states[key] : undefined;
     return [...(child?.tags ?? []), ...(inner === undefined ? [] : tagsOf(child, inner))];
   });
   return [...new Set(active)] as readonly ConnectionTag[];

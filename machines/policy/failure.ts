@@ -184,14 +184,51 @@ function isOfStandIn({ code, http }: Failure): boolean {
   return code === 'http-status' && ((status >= 300 && status < 400) || status === 404 || status === 405);
 }
 
+type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isLines = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const orNull =
+  (fits: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === null || fits(value);
+const has =
+  (shape: Shape) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, fits]) => own(value, name) === undefined || fits(own(value, name)));
+
+const PHASES: readonly FailurePhase[] = ['configure', 'launch', 'handshake', 'list', 'session', 'release'];
+
+/** The fields that may be absent; one that is undefined counts as absent. */
+const REST: Shape = {
+  phase: (value) => (PHASES as readonly unknown[]).includes(value),
+  at: isNumber,
+  hint: isText,
+  url: isText,
+  exit: has({ code: orNull(isNumber), signal: orNull(isText) }),
+  http: has({ status: isNumber, bodyStart: isText, wwwAuthenticate: isText, retryAfterMs: isNumber }),
+  canSignIn: (value) => value === false,
+  rpcCode: isNumber,
+  stderrTail: isLines,
+  stdoutTail: isLines,
+};
+
+/** A record in an event log may have been written by anybody, so every field is checked. */
 function isFailure(value: unknown): value is Failure {
   return (
     typeof value === 'object' &&
     value !== null &&
-    'code' in value &&
-    'message' in value &&
-    (FAILURE_CODES as readonly unknown[]).includes(value.code)
+    (FAILURE_CODES as readonly unknown[]).includes(own(value, 'code')) &&
+    isText(own(value, 'message')) &&
+    has(REST)(value)
   );
+}
+
+function own(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
 /**

@@ -5,6 +5,7 @@
  * A1. A missing answer (unreachable, too slow, 429, 5xx) is thrown as a `TransportError`: the SDK would take a failed
  *     look-up for "has no metadata" and go on with guessed addresses.
  * A2. After `close()` no socket is open.
+ * A3. A server leads to no address that it must not choose (`auth-reach.ts`).
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isLoopback } from '../transports/loopback-host.js';
@@ -16,6 +17,8 @@ import { notReached, parseRetryAfter } from '../transports/http/http-refusal.js'
 import type { OpenExchange } from '../transports/http/http-session.js';
 import { createKeepAliveExchange } from '../transports/http/keep-alive-exchange.js';
 import { TransportError } from '../failures/transport-error.js';
+import { abortable } from '../async/abortable.js';
+import { AuthReach, type LookUp } from './auth-reach.js';
 import { requireUsable, withoutNulls } from './oauth-answer.js';
 
 /** Longest time for one request. */
@@ -37,10 +40,15 @@ export function openAuthFetch(options: {
   readonly clock: Clock;
   /** How the requests are sent. Default: directly. */
   readonly network?: (() => Promise<OpenExchange>) | undefined;
+  /** Addresses that the entry or the host names: they may be anywhere. Default: none. */
+  readonly named?: readonly string[];
+  /** Resolves host names. Default: the resolver of the system. */
+  readonly lookUp?: LookUp;
   readonly signal: AbortSignal;
 }): AuthFetch {
-  const { clock, signal, network } = options;
+  const { clock, signal, network, named, lookUp } = options;
   const serverUrl = new URL(options.serverUrl);
+  const reach = new AuthReach(serverUrl, named, lookUp);
   let opening: Promise<HttpExchange> | undefined;
   const open = async (): Promise<HttpExchange> => ((await network?.()) ?? createKeepAliveExchange)(clock);
 
@@ -50,6 +58,7 @@ export function openAuthFetch(options: {
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(tooSlow(url)), REQUEST_LIMIT_MS);
     try {
+      await abortable(reach.require(url), AbortSignal.any([signal, limit.signal]));
       opening ??= open();
       const exchange = await opening;
       const reply = await exchange.send({

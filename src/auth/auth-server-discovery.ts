@@ -5,7 +5,8 @@
  *     authorization server must be about itself (RFC 8414 section 3.3).
  * D2. Every address in them is protected at least as well as the server (`requireProtected`).
  * D3. A client that belongs to one authorization server is not sent to another.
- * D4. A look-up that is refused with 4xx means that there is no metadata; any other error ends the discovery.
+ * D4. No address in them leads where the server must not send requests (`auth-reach.ts`).
+ * D5. A look-up that is refused with 4xx means that there is no metadata; any other error ends the discovery.
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -25,6 +26,7 @@ import { TransportError } from '../failures/transport-error.js';
 import { parseJson } from '../json/parse-json.js';
 import { flawOf } from './auth-failure.js';
 import { requireProtected } from './auth-fetch.js';
+import { requireOwnEndpoint, requireWellKnown } from './auth-reach.js';
 import type { NamedEndpoints } from './entry-oauth.js';
 
 /** The result of discovery in the SDK's form, and the resource to request tokens for (RFC 8707). */
@@ -53,7 +55,10 @@ export async function discover(request: DiscoveryRequest): Promise<Authorization
   const { serverUrl, resourceMetadataUrl, clientIssuer, endpoints, provider, fetch } = request;
   const server = new URL(serverUrl);
   if (endpoints !== undefined) return named(endpoints, request);
-  if (resourceMetadataUrl !== undefined) requireProtected(new URL(resourceMetadataUrl), server);
+  if (resourceMetadataUrl !== undefined) {
+    requireProtected(new URL(resourceMetadataUrl), server);
+    requireWellKnown(new URL(resourceMetadataUrl), server);
+  }
   const resourceMetadata = await findResourceMetadata(request);
   const resource = await resourceOf(serverUrl, provider, resourceMetadata);
   const offered = chosen(resourceMetadata?.authorization_servers ?? [], clientIssuer);
@@ -141,7 +146,10 @@ export async function metadataOf(
   if (metadata === undefined) return undefined;
   // A guessed issuer need not match: the metadata of that origin may name another.
   if (issuer !== guessedIssuer(server)) requireIssuer(metadata, issuer);
-  for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
+  for (const address of endpointsOf(metadata)) {
+    requireProtected(new URL(address), server);
+    requireOwnEndpoint(new URL(address), new URL(issuer), server);
+  }
   return metadata;
 }
 
@@ -250,7 +258,16 @@ function requireMeant(issuer: string, clientIssuer: string, server: URL): void {
 
 function endpointsOf(metadata: AuthorizationServerMetadata): readonly string[] {
   const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
-  return [authorization_endpoint, token_endpoint, registration_endpoint ?? token_endpoint];
+  const revocation = revocationEndpoint(metadata);
+  return [authorization_endpoint, token_endpoint, registration_endpoint, revocation].filter(
+    (endpoint) => endpoint !== undefined,
+  );
+}
+
+/** Where tokens are revoked (RFC 7009); undefined if the authorization server does not say. */
+export function revocationEndpoint(metadata: AuthorizationServerMetadata | undefined): string | undefined {
+  const endpoint = metadata?.['revocation_endpoint' as keyof AuthorizationServerMetadata];
+  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }
 
 function shownAddress(text: string): string {

@@ -1,10 +1,9 @@
 /** Deletes a sign-in and revokes its tokens at the authorization server (RFC 7009). */
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import type { OpenExchange } from '../transports/http/http-session.js';
 import { openAuthFetch } from './auth-fetch.js';
-import { metadataOf } from './auth-server-discovery.js';
+import { metadataOf, revocationEndpoint } from './auth-server-discovery.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
 
 /**
@@ -62,9 +61,4 @@ async function revoke(
   });
   const response = await fetch(endpoint, { method: 'POST', headers, body });
   return response.ok;
-}
-
-function revocationEndpoint(metadata: AuthorizationServerMetadata | undefined): string | undefined {
-  const endpoint = metadata?.['revocation_endpoint' as keyof AuthorizationServerMetadata];
-  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }

@@ -1,12 +1,20 @@
-/** Turns an incident into a test: the log of one connection, and a vitest file that reproduces it. */
+/**
+ * Turns an incident into a test: the log of one connection, and a vitest file that reproduces it.
+ *
+ * X1. A log is data of whoever made it. What the test takes from it is written as literals of JSON, never as anything else,
+ *     not even as a comment: the name of the connection, and states of the chart.
+ * X2. The server of the test has a name that the configuration accepts, whatever the log calls it.
+ */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionName } from '../actor-system/actor-path.js';
+import { nameProblems } from '../config/entry/validate-entry.js';
 import { bodyOf, Chain, toLine } from '../event-log/format/chain.js';
 import type { CauseEntry, LogEntry, LogHeader } from '../event-log/format/entry.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import type { ReplayReport } from '../event-log/replay/replay-log.js';
+import { visibleJson } from '../json/visible-json.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { PACKAGE } from '../package.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
@@ -127,40 +135,46 @@ function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
 
 /** Milliseconds of a recording that pass in one second, even on a slow machine. */
 const PASS_IN_A_SECOND = 10_000_000;
+/** Real milliseconds. The times in a log may be centuries apart. */
+const MOST_PATIENCE = 3_600_000;
 
 /** Real milliseconds that the test may take: the usual limit of a test, and more for a long recording. */
 function limitMs(entries: readonly LogEntry[]): number {
   const time = new MonotonicTime();
   const times = entries.map(({ at }) => time.of(at));
   const length = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  return 1_000 * (5 + Math.round(length / PASS_IN_A_SECOND));
+  return Math.min(1_000 * (5 + Math.round(length / PASS_IN_A_SECOND)), MOST_PATIENCE);
 }
+
+/** The server of a test whose log has a name that no configuration has. */
+const NAMELESS = 'recorded';
 
 function testFile(name: string, base: string, states: readonly string[], limit: number): string {
   const [own, testing] = [PACKAGE.name, `${PACKAGE.name}/testing`];
-  return `// Written by 'troupe replay --export-fixture' from a recording of ${JSON.stringify(name)}. You may change it.
+  return `// Written by 'troupe replay --export-fixture' from a recording. You may change it.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createTroupe } from '${own}';
 import { createRecordedServer } from '${testing}';
 
-const NAME = ${JSON.stringify(name)};
-const LOG = new URL('./${base}.jsonl', import.meta.url);
+const NAME = ${visibleJson(name)};
+const SERVER = ${visibleJson(nameProblems(name).length === 0 ? name : NAMELESS)};
+const LOG = new URL(${visibleJson(`./${base}.jsonl`)}, import.meta.url);
 
 /** The recorded states, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
-const RECORDED = ${JSON.stringify([...states])};
+const RECORDED = ${visibleJson(states)};
 /** If it does not get that far in this many milliseconds, the test shows the states that it reached. */
 const PATIENCE = ${limit};
 
 it('goes through what was recorded', async () => {
   const server = createRecordedServer(readFileSync(LOG), NAME);
-  const troupe = createTroupe({ servers: { [NAME]: server.config }, clock: server.clock, seed: 1 });
+  const troupe = createTroupe({ servers: { [SERVER]: server.config }, clock: server.clock, seed: 1 });
   const states = [];
   let timer;
   const done = new Promise((resolve) => {
     timer = setTimeout(resolve, PATIENCE);
     troupe.events$.subscribe((event) => {
-      if (event.type !== 'connection.state' || event.server !== NAME) return;
+      if (event.type !== 'connection.state' || event.server !== SERVER) return;
       if (states.at(-1) !== event.to) states.push(event.to);
       if (states.length >= RECORDED.length) resolve();
     });

@@ -1,4 +1,5 @@
 /** The log of `troupe serve` on stderr: one line each, with time, level and context. Writes nothing to stdout. */
+import { visibleJson } from '../json/visible-json.js';
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
 import { isOfTheFiles, toDetail, toHeadline } from './output/plain-lines.js';
@@ -75,7 +76,7 @@ export class ServeLog implements Logger {
   }
 
   #note(level: Level, message: string, details: Readonly<Record<string, unknown>> = {}): void {
-    const context = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const context = Object.entries(details).map(([name, value]) => `${name}=${visibleJson(value)}`);
     const time = new Date(this.clock.now()).toISOString();
     this.terminal.note(oneLine([time, level, 'gateway', message, ...context].join(' ')));
   }

@@ -69,6 +69,11 @@ const frame = document.querySelector('iframe');
 const status = document.querySelector('p');
 const viewer = new URL(frame.src).origin;
 let asking = new AbortController();
+addEventListener('hashchange', () => location.reload());
+// As in the inspection page: the key leaves the address, and stays in this tab.
+const key = location.hash.slice(1) || sessionStorage.getItem('troupe.key');
+sessionStorage.setItem('troupe.key', key);
+history.replaceState(null, '', location.pathname);
 
 addEventListener('message', ({ source, origin, data }) => {
   if (source !== frame.contentWindow || origin !== viewer || data?.type !== '@statelyai.connected') return;
@@ -79,7 +84,7 @@ addEventListener('message', ({ source, origin, data }) => {
 
 async function forward(signal) {
   try {
-    const headers = { authorization: 'Bearer ' + location.hash.slice(1) };
+    const headers = { authorization: 'Bearer ' + key };
     const answer = await fetch('${STATELY_STREAM}', { headers, signal });
     if (!answer.ok) throw new Error((await answer.json()).error);
     status.textContent = 'Events are sent to ' + viewer + '.';

@@ -11,7 +11,7 @@ const SECRET_PARTS =
   /pass(?:word|wd|phrase|code)|secret|token|api-?key|access-?key|private-?key|signing-?key|credential|authorization|bearer|cookie|signature|webhook/;
 /** Found as a whole word of a name. */
 const SECRET_WORDS: ReadonlySet<string> = new Set(
-  'auth creds cred dsn jwt key keys pass pat pin psk pw pwd salt sas session sid'.split(' '),
+  'auth creds cred dsn jwt key keys otp pass pat pin psk pw pwd salt sas session sid'.split(' '),
 );
 const SECRET_ENDINGS = /(?<!by|com|tres|sur)pass$/;
 
@@ -32,7 +32,9 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
   password passwd secret token apikey key changeme change-me
   postgres postgresql mysql mariadb mongo mongodb redis sqlite sqlserver oracle elastic elasticsearch
   basic bearer oauth oauth2 jwt digest read write readonly read-only readwrite read-write
-  json yaml text plain utf8 utf-8 node python docker main master latest`.split(/\s+/),
+  json yaml text plain utf8 utf-8 node python docker main master latest
+  string number integer boolean object array any unknown required optional missing empty unset redacted hidden
+  invalid expired valid ok failed`.split(/\s+/),
 );
 
 const NUMBER = /^[-+]?\d[\d.,_:]{0,11}(?:[a-z]{1,2}|%)?$/i;
@@ -55,13 +57,14 @@ export function isSecret(names: readonly string[], value: string): boolean {
 /** Whether a name says that its value is a secret. */
 export function suggestsSecret(name: string): boolean {
   const words = wordsOf(name);
-  if (ABOUT_A_SECRET.has(words.at(-1) ?? '') || words[0] === 'max') return false;
   const text = words.join('-');
+  if (text.endsWith('session-id')) return true;
+  if (ABOUT_A_SECRET.has(words.at(-1) ?? '') || words[0] === 'max') return false;
   return SECRET_PARTS.test(text) || SECRET_ENDINGS.test(text) || words.some((word) => SECRET_WORDS.has(word));
 }
 
 /** `githubToken`, `GITHUB_TOKEN` and `--github-token` have the same words. */
-function wordsOf(name: string): readonly string[] {
+export function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2 ')
     .toLowerCase()
@@ -69,10 +72,19 @@ function wordsOf(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
+/** Whether a text is a word that says nothing, even under the name of a secret: `true`, `required`, `string`. */
+export function isCommonWord(text: string): boolean {
+  const word = text
+    .trim()
+    .replace(/[;,]+$/, '')
+    .replace(/^(["'])(.*)\1$/, '$2');
+  return word === '' || COMMON_WORDS.has(word.toLowerCase());
+}
+
 /** Whether it is not secret even under the name of a secret. */
 function isHarmless(value: string): boolean {
   const text = value.trim();
-  if (COMMON_WORDS.has(text.toLowerCase()) || HOST.test(text)) return true;
+  if (isCommonWord(text) || HOST.test(text)) return true;
   if (NUMBER.test(text)) return text.replace(/\D/g, '').length < MIN_KEY_DIGITS || /[.,:]/.test(text);
   return isPath(text) && isOrdinary(text);
 }
@@ -86,6 +98,14 @@ function isOrdinary(value: string): boolean {
   return value.split(/[^\p{L}\p{N}]+/u).every((piece) => piece.length <= MAX_WORD && ORDINARY.test(piece));
 }
 
+/** Whether a long piece of it is no word and no number. A path or a name of several words has no such piece. */
+export function hasRandomPiece(value: string): boolean {
+  return value
+    .split(/[^\p{L}\p{N}]+/u)
+    .some((piece) => piece.length >= MIN_RANDOM && !(piece.length <= MAX_WORD && ORDINARY.test(piece)));
+}
+
+const MIN_RANDOM = 12;
 const MAX_WORD = 24;
 /** Digits; capitals; a word such as `north`, `North` or `northWestPassage`; `4o`, `1a`, `29T10`; `v2`, `utf8`, `node18x`. */
 const ORDINARY =

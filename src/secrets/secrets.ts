@@ -1,20 +1,21 @@
 /**
  * `src/secrets` finds the secrets of a configuration and masks them wherever a server or an error repeats them: the
- * values of an entry's env and headers, of the variables that it refers to and their defaults, and of the credentials
- * and query of its address.
+ * values of an entry's env and headers, of the variables that it refers to and their defaults, of its arguments, and of the
+ * credentials, query and path of its address and of those in its arguments and env.
  *
  * X1. A secret is found unchanged, in the spellings of `secret-encodings.ts`, and if its end was cut off.
  * X2. Values shorter than four characters are not masked: they would be found everywhere and protect nothing. A value
  *     that is only likely to be a secret, such as a default, needs eight.
  */
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK, maskConfig } from '../config/entry/mask-entry.js';
 import { references } from '../config/entry/expand.js';
 import type { Path } from '../config/entry/problem.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { textsIn } from '../config/entry/template.js';
 import { percentDecoded } from '../text/percent-decoded.js';
 import { base64Spellings, cutSpelling, spellings } from './secret-encodings.js';
-import { isSecret, suggestsSecret } from './is-secret.js';
+import { hasRandomPiece, isSecret, suggestsSecret } from './is-secret.js';
+import { secretsIn } from './secret-text.js';
 import type { RawFailure } from '../failures/transport-error.js';
 
 export type Mask = (text: string) => string;
@@ -70,13 +71,14 @@ function referenceSecrets(
   values: Readonly<Record<string, string | undefined>>,
   hidden: ReadonlySet<string>,
 ): readonly string[] {
-  const spell = 'url' in written ? inAddress : valueSecrets;
+  const spell = (value: string): readonly string[] =>
+    'url' in written ? [value, ...asInAddress(value).filter(isLikely)] : [value];
   return references(written).flatMap(({ name, path, fallback = [] }) => {
     const names = [name, ...namesAt(written, path)];
     const value = NO_SECRETS.has(name) ? '' : (values[name] ?? '');
     const defaults = path[0] === 'command' || path[0] === 'cwd' ? [] : textsIn(fallback).filter(isLikely);
-    if (hidden.has(name)) return spell(value);
-    return [value, ...defaults].filter((text) => isSecret(names, text)).flatMap(spell);
+    if (hidden.has(name)) return [...spell(value), ...textSecrets(value)];
+    return [value, ...defaults].flatMap((text) => valueSecrets(names, text).flatMap(spell));
   });
 }
 
@@ -87,10 +89,14 @@ function inheritedSecrets(
 ): readonly string[] {
   const { inheritEnv = [] } = 'command' in config ? config : {};
   if (inheritEnv === false) return [];
-  const names = inheritEnv === true ? Object.keys(values).filter(suggestsSecret) : inheritEnv;
+  const names = inheritEnv === true ? Object.keys(values) : inheritEnv;
   return names
     .filter((name) => !NO_SECRETS.has(name))
-    .flatMap((name) => named([name], valueSecrets(values[name] ?? '')));
+    .flatMap((name) => {
+      const value = values[name] ?? '';
+      // Of all variables of the host, most are none of the server's business.
+      return inheritEnv === true && !suggestsSecret(name) ? passwordsOf(value) : valueSecrets([name], value);
+    });
 }
 
 /** The names of the variable, header or option that a field of the entry belongs to. */
@@ -106,15 +112,13 @@ const OPTION_NAME = /^-{0,2}([A-Za-z][\w-]*)\s*[:=]\s*(?!\/\/)/;
 /** The names in `--token=x`, in `x` after `--token`, and in `Authorization: x` after `--header`. */
 function optionNames(argument: string, before = ''): readonly string[] {
   const [, own = ''] = OPTION_NAME.exec(argument) ?? [];
-  const [, option = ''] = /^--([A-Za-z][\w-]*)$/.exec(before) ?? [];
+  const [, option = ''] = /^-{1,2}([A-Za-z][\w-]+)$/.exec(before) ?? [];
   return [own, option].filter((name) => name !== '');
 }
 
 function literalSecrets(config: ServerConfig): readonly string[] {
   if ('server' in config) return [];
-  const secrets = Object.entries(config.env ?? {}).flatMap(([name, value]) =>
-    named([name], valueSecrets(value)),
-  );
+  const secrets = Object.entries(config.env ?? {}).flatMap(([name, value]) => valueSecrets([name], value));
   if ('command' in config) return [...secrets, ...argumentSecrets(config.args ?? [])];
   const headers = Object.entries(config.headers ?? {});
   const { clientSecret = '' } = config.oauth || {};
@@ -122,7 +126,7 @@ function literalSecrets(config: ServerConfig): readonly string[] {
     ...secrets,
     clientSecret,
     ...urlSecrets(config.url),
-    ...(typeof config.proxy === 'string' ? passwordsOf(config.proxy) : []),
+    ...(typeof config.proxy === 'string' ? textSecrets(config.proxy) : []),
     ...headers.flatMap(([name, value]) => [
       ...named([name], headerSecrets(value)),
       ...credentialSecrets(value),
@@ -134,17 +138,25 @@ function named(names: readonly string[], values: readonly string[]): readonly st
   return values.filter((value) => isSecret(names, value));
 }
 
-/** The values of options with the name of a secret, and the passwords of addresses. */
+/** The values of options with the name of a secret, and what has the form of a secret. */
 function argumentSecrets(args: readonly string[]): readonly string[] {
   return args.flatMap((argument, index) => {
     const names = optionNames(argument, args[index - 1]);
     const value = argument.replace(OPTION_NAME, '');
     const holdsValue = value !== argument || !argument.startsWith('-');
     return [
-      ...passwordsOf(value),
+      ...textSecrets(argument),
+      ...(value === argument ? [] : textSecrets(value)),
+      ...(isToken(value) ? [value] : []),
       ...(holdsValue && names.some(suggestsSecret) ? named(names, [value, ...credentialSecrets(value)]) : []),
     ];
   });
+}
+
+/** A text of one piece that looks random. Most arguments are options, words, paths, packages and code. */
+function isToken(value: string): boolean {
+  if (!/^(?!-)(?=.*\d)(?=.*[a-z])[\w+/=.~-]{16,}$/i.test(value) || /\/.*\.\w{1,6}$/.test(value)) return false;
+  return isSecret([], value) && hasRandomPiece(value);
 }
 
 export function isLikely(value: string): boolean {
@@ -162,16 +174,46 @@ function withLines(value: string): readonly string[] {
   return lines.length === 1 ? lines : [value, ...lines];
 }
 
-/** The value, and the token or password in it. Of an address only these are secret. */
-function valueSecrets(value: string): readonly string[] {
-  const passwords = passwordsOf(value);
-  return [...(passwords.length > 0 ? passwords : [value]), ...credentialSecrets(value)];
+/** The value, if its name or form says that it is a secret, and what is secret in it. Of an address with a password only that. */
+function valueSecrets(names: readonly string[], value: string): readonly string[] {
+  const whole = isSecret(names, value)
+    ? [passwordOf(value) === '' ? value : '', ...credentialSecrets(value)]
+    : [];
+  return [...whole, ...textSecrets(value)];
+}
+
+/** What a text shows to be secret: by its form, by a name before it, and as a part of an address. */
+function textSecrets(text: string): readonly string[] {
+  const found = secretsIn(text, suggestsSecret).flatMap(({ name, start, end }) => {
+    const value = text.slice(start, end);
+    if (name === undefined) return afterColon(value);
+    return named([name], [value, ...credentialSecrets(value)]);
+  });
+  return [...found, ...passwordsOf(text), ...addressSecrets(text)];
+}
+
+/** Of `user:password` in an address, only the password is secret. */
+function afterColon(value: string): readonly string[] {
+  const [, password = value] = /^[^/\s:@]*:([^\s]+)$/.exec(value) ?? [];
+  return password === value
+    ? [value, ...credentialSecrets(value)]
+    : named(['password'], [password, percentDecoded(password)]);
 }
 
 /** The password of an address such as `postgres://ada:password@host`. */
 function passwordsOf(value: string): readonly string[] {
-  const password = URL.canParse(value) ? new URL(value).password : '';
-  return password === '' ? [] : [password, percentDecoded(password)];
+  const password = passwordOf(value);
+  return password === '' ? [] : named(['password'], [password, percentDecoded(password)]);
+}
+
+function passwordOf(value: string): string {
+  return URL.canParse(value) ? new URL(value).password : '';
+}
+
+/** The parameters and the parts of the path of an address among other text. */
+function addressSecrets(text: string): readonly string[] {
+  const addresses = text.match(/\b[a-z][a-z\d+.-]{1,20}:\/\/[^\s"'`<>]+/gi) ?? [];
+  return addresses.flatMap((address) => [...parameterSecrets(address), ...pathSecrets(address)]);
 }
 
 /** `Bearer TOKEN` hides the token alone as well, and `Basic PAIR` the password in it (RFC 7617). */
@@ -192,24 +234,34 @@ function headerSecrets(value: string): readonly string[] {
 /** The secrets of an address, encoded and decoded. */
 function urlSecrets(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
-  const { username, password, pathname, search, searchParams, hash } = new URL(text);
+  const { username, password, hash } = new URL(text);
+  return [
+    ...[username, password].flatMap((part) => [part, percentDecoded(part)]),
+    ...parameterSecrets(text),
+    ...pathSecrets(text),
+    ...decodedToo(hash.slice(1)),
+  ];
+}
+
+function parameterSecrets(text: string): readonly string[] {
+  if (!URL.canParse(text)) return [];
+  const { search, searchParams } = new URL(text);
   const pairs = search
     .slice(1)
     .split('&')
     .map((pair) => /^([^=]*)=?(.*)$/s.exec(pair) ?? []);
-  const parts = [...pathname.split('/'), hash.slice(1)];
-  return [
-    ...[username, password].flatMap((part) => [part, percentDecoded(part)]),
-    ...[...pairs.map(([, name = '', value = '']) => [name, value] as const), ...searchParams].flatMap(
-      ([name, value]) => named([name], [value]),
-    ),
-    ...parts.flatMap((part) => named([], [part, percentDecoded(part)])),
-  ];
+  return [...pairs.map(([, name = '', value = '']) => [name, value] as const), ...searchParams].flatMap(
+    ([name, value]) => named([name], [value]),
+  );
 }
 
-/** A value in each spelling of an address. */
-function inAddress(value: string): readonly string[] {
-  return [...valueSecrets(value), ...asInAddress(value).filter(isLikely)];
+/** The parts of its path that look random. */
+function pathSecrets(text: string): readonly string[] {
+  return URL.canParse(text) ? new URL(text).pathname.split('/').flatMap(decodedToo) : [];
+}
+
+function decodedToo(part: string): readonly string[] {
+  return named([], [part, percentDecoded(part)]);
 }
 
 /** A value as an address encodes it (WHATWG URL), and as the server decodes that. */
@@ -235,6 +287,11 @@ export function createMask(secrets: Iterable<string>): Mask {
 
 function strike(text: string, secrets: readonly (string | RegExp)[]): string {
   return secrets.reduce<string>((masked, secret) => masked.replaceAll(secret, MASK), text);
+}
+
+/** An entry for people: without the values of `maskConfig`, and without what is secret in its other fields. */
+export function shownConfig(config: ServerConfig): Readonly<Record<string, unknown>> {
+  return maskJson(maskConfig(config), createMask(secretsOf(config, config)));
 }
 
 /** The same failure with its texts masked; its code, phase and numbers are Troupe's own and stay. */

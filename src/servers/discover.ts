@@ -1,7 +1,7 @@
 /** Lists the configured servers and their sources. Starts and expands nothing. */
 import { TrustedEntries } from '../trust/trusted-entries.js';
 import type { DroppedEntry } from '../config/files/drop-filtered.js';
-import { maskConfig } from '../config/entry/mask-entry.js';
+import { shownConfig } from '../secrets/secrets.js';
 import type { ServerSpec, Scope } from '../config/entry/server-spec.js';
 import type { SourceReport } from '../config/files/sources.js';
 import { needsTrust, toTrustRequest } from '../trust/trust-rules.js';
@@ -86,7 +86,7 @@ export async function discoverServers(options: DiscoverOptions = {}): Promise<Di
     enabled: spec.config.enabled !== false,
     trusted: isTrusted,
     trustRequest: isTrusted ? null : toTrustRequest(spec),
-    config: maskConfig(spec.config),
+    config: shownConfig(spec.config),
   });
   return {
     servers: loaded.servers.map((spec) =>

@@ -35,6 +35,7 @@ import {
   type StoppedReason,
 } from '../lifecycle/status.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
+import { maskForms } from '../secrets/secret-text.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ServerEntry, type EntryTerms } from './server-entry.js';
 import type { Session } from '../sessions/sessions.js';
@@ -127,9 +128,10 @@ export class Server implements Supervised {
     return this.#isRemoved;
   }
 
-  /** Masks the tokens in use and all secrets of the entry that were read so far. */
+  /** Masks the tokens in use, all secrets of the entry that were read so far, and tokens with a form of their own. */
   get mask(): Mask {
-    return this.#withTokens(this.#secrets?.mask);
+    const known = this.#withTokens(this.#secrets?.mask);
+    return (text) => maskForms(known(text));
   }
 
   /** The same, except for short values: a word like `info` is part of many definitions anyway. */

@@ -12,10 +12,11 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { LogParser } from '../event-log/format/read-log.js';
-import type { LogEntry } from '../event-log/format/entry.js';
+import { countOf, numberOf } from '../event-log/format/by-shape.js';
+import { isObject, textOf, type LogEntry } from '../event-log/format/entry.js';
 import type { InProcessServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { TransportError } from '../failures/transport-error.js';
 import { JumpingClock } from './jumping-clock.js';
 import { tool } from './ordinary-answers.js';
@@ -206,8 +207,9 @@ class Player implements RecordedServer {
   async #reply({ afterMs, reply }: RecordedAnswer): Promise<unknown> {
     await this.#wait(afterMs);
     if (reply === null) return SILENCE;
-    const { error } = reply as { readonly error?: { readonly code: number; readonly message: string } };
-    if (error !== undefined) throw new RpcFault(error.code, error.message);
+    const { error } = reply;
+    if (isObject(error))
+      throw new RpcFault(numberOf(error['code'], INTERNAL_ERROR), textOf(error['message']));
     return reply['result'];
   }
 
@@ -265,7 +267,7 @@ function plainAnswer(session: RecordedSession, method: string, params: Params, v
     case 'ping':
       return {};
     case 'tools/list':
-      return { tools: many(Number(value ?? 0), (number) => tool(`recorded_${number}`)) };
+      return { tools: many(countOf(value), (number) => tool(`recorded_${number}`)) };
     case 'resources/list':
       return {
         resources: many(extras['resources'], (number) => ({ uri: `recorded:${number}`, name: `${number}` })),
@@ -287,7 +289,7 @@ function plainAnswer(session: RecordedSession, method: string, params: Params, v
 function plainIdentity({ handshake }: RecordedSession, params: Params): unknown {
   const identity = handshake !== undefined && 'value' in handshake ? handshake.value : undefined;
   return {
-    protocolVersion: identity?.protocolVersion ?? params['protocolVersion'],
+    protocolVersion: identity?.protocolVersion || params['protocolVersion'],
     capabilities: identity?.capabilities ?? { tools: {} },
     serverInfo: identity?.info ?? NOBODY,
     ...(typeof identity?.instructions === 'string' && { instructions: identity.instructions }),

@@ -10,13 +10,14 @@ import {
   type NoteEntry,
   type SnapshotEntry,
 } from '../event-log/format/entry.js';
+import { countOf, identityOf, numberOf, wholeOf } from '../event-log/format/by-shape.js';
 import { isCommand } from '../actor-system/event-filter.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
 import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import { publicState } from '../../machines/connection/public-state.js';
-import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
+import { CONNECTION_STATES, hasTag, type PublicState } from '../../machines/connection/connection.states.js';
 
 /** The outcome of one request to the server. */
 export type RecordedOutcome<T> =
@@ -34,7 +35,7 @@ export interface RecordedAnswer {
 export interface RecordedSession {
   readonly generation: number;
   opened: RecordedOutcome<null>;
-  handshake?: RecordedOutcome<ServerIdentity>;
+  handshake?: RecordedOutcome<ServerIdentity | undefined>;
   /** The number of tools in each list. */
   readonly tools: RecordedOutcome<number>[];
   readonly probes: RecordedOutcome<null>[];
@@ -111,15 +112,16 @@ class Reader {
     if (path.state === 'configuring') this.#enter(path);
     this.#begin(context);
     const isOpening = hasTag(path, 'opening');
-    this.#generation = Number(context['issued'] ?? context['generation'] ?? 0) - (isOpening ? 1 : 0);
+    this.#generation = wholeOf(context['issued'] ?? context['generation']) - (isOpening ? 1 : 0);
     this.#opening = undefined;
   }
 
   #begin(input: unknown): void {
     this.isUnknown = false;
     if (!isObject(input)) return;
-    this.policy = (input['policy'] as ConnectionPolicy | undefined) ?? this.policy;
-    this.#generation = Number(input['generation'] ?? 0);
+    const { policy } = input;
+    if (isObject(policy)) this.policy = policy as unknown as ConnectionPolicy;
+    this.#generation = wholeOf(input['generation']);
     this.#opening = 0;
   }
 
@@ -147,6 +149,8 @@ class Reader {
     if (state === 'failed' && this.#hasPast) this.#end();
     // The server does not cause what follows: a sign-in, or an attempt for a call or by the slow timer of a remote server.
     if (hasTag(present, 'authorizing') || this.states.at(-1) === 'failed') this.#end();
+    // This version cannot reach a state that it does not have.
+    if (!CONNECTION_STATES.includes(state)) this.#end();
     this.#isBegun ||= state === 'configuring';
     if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
   }
@@ -169,21 +173,20 @@ class Reader {
       const output = isObject(event['output']) ? event['output'] : {};
       if (event.type.startsWith('xstate.error.'))
         return { afterMs: this.#at - this.#lastAt, failure: toFailure(event['error']) };
-      return { afterMs: Math.max(0, at - Number(output['startedAt'] ?? at)), value: value(output) };
+      return { afterMs: Math.max(0, at - numberOf(output['startedAt'], at)), value: value(output) };
     };
     const session = this.#now;
     if (slot === 'openTransport') {
       this.#count(number);
       if (this.#isBegun) this.#open(outcome(() => null));
     } else if (session === undefined) return;
-    else if (slot === 'handshake')
-      session.handshake = outcome((output) => output['server'] as ServerIdentity);
+    else if (slot === 'handshake') session.handshake = outcome((output) => identityOf(output['server']));
     else if (slot === 'readTools' || slot === 'refreshTools') {
       const read = outcome(() => null);
       if ('failure' in read) session.tools.push(read);
       this.#readAfterMs = read.afterMs;
     } else if (slot === 'adoptTools' || slot === 'adoptRefreshed') {
-      const adopted = outcome((output) => Number(output['tools'] ?? 0));
+      const adopted = outcome((output) => countOf(output['tools']));
       session.tools.push({ ...adopted, afterMs: this.#readAfterMs });
     } else if (slot === 'probe' || slot === 'probeAgain') {
       session.probes.push(outcome(() => null));
@@ -219,12 +222,13 @@ class Reader {
     if (note.type === 'gap.notes') for (const key of [...this.#sent.keys()]) this.#forget(key);
     if (note.type !== 'wire' || note['server'] !== this.name) return;
     const { body, direction, id } = note;
-    const key = `${String(note['generation'])} ${String(id)}`;
+    const generation = wholeOf(note['generation']);
+    const key = keyOf(generation, id);
     if (body === null && direction === 'received' && note['ms'] !== undefined) return this.#forget(key);
     if (!isObject(body)) return;
     if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
       const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
-      this.#early.push({ generation: Number(note['generation']), answer });
+      this.#early.push({ generation, answer });
       this.#sent.set(key, { at: this.#at, answer });
     }
     const asked = direction === 'received' && body['method'] === undefined ? this.#sent.get(key) : undefined;
@@ -263,6 +267,11 @@ interface Effect {
   readonly number: number;
 }
 
+/** Requests are told apart by their session and their id, which is a number or a text (JSON-RPC 2.0, section 4). */
+function keyOf(generation: number, id: unknown): string {
+  return `${generation} ${typeof id === 'string' || typeof id === 'number' ? `${typeof id} ${id}` : ''}`;
+}
+
 function effectAt(address: string): Effect {
   const [slot = '', number] = address.slice(address.lastIndexOf('/') + 1).split('#');
   return { slot, number: Number(number) };
@@ -270,6 +279,6 @@ function effectAt(address: string): Effect {
 
 function countsIn(output: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    ['resources', 'resourceTemplates', 'prompts'].map((name) => [name, Number(output[name] ?? 0)]),
+    ['resources', 'resourceTemplates', 'prompts'].map((name) => [name, countOf(output[name])]),
   );
 }

@@ -127,6 +127,14 @@ describe('the repository', () => {
     expect(matching(code, off)).toEqual([]);
   });
 
+  it('prints JSON only through the function that escapes what controls a terminal.', () => {
+    const raw = /\bprint\([^)]*JSON\.stringify/;
+    expect(matching(files({ a: 'terminal.print(flags.json ? JSON.stringify({}) : x)' }), raw)).toEqual([
+      'a:1',
+    ]);
+    expect(matching(readFiles(['src/cli'], '.ts'), raw)).toEqual([]);
+  });
+
   it('depends on no folder outside the project and on no particular machine.', () => {
     const outside = /\.\.\/share[d]|(?<![\w.])\/(?:work|root|Users|tmp\/bash_jobs[^/]*)\/|registry[.]npmjs/;
     const broken = [

@@ -467,6 +467,14 @@ describe('the page beside a running troupe', () => {
     await expect.poll(top).toBeGreaterThan(0);
   });
 
+  it('takes its key out of the address, and works when it is loaded again', async () => {
+    const page = await live();
+    expect(page.page.url()).toBe(url.replace(/#.*$/, ''));
+    await page.page.reload({ waitUntil: 'load' });
+    await expectText(page, '.when', (text) => text === 'Live');
+    expect(page.page.url()).not.toContain(new URL(url).hash.slice(1));
+  });
+
   it('shows another run if its address is opened in the same tab', async () => {
     const page = await live();
     await troupe.close();

@@ -6,7 +6,7 @@ import { Layouts } from './chart/layouts.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
-import { accessOf, Runtime } from './state/runtime.js';
+import { Runtime, takeAccess } from './state/runtime.js';
 import { TheaterProvider } from './state/theater.js';
 import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
@@ -15,7 +15,7 @@ import { startWorker } from './worker/start-workers.js';
 const state = new PageState();
 const log = new LogClient(startWorker('log'), hear);
 const layouts = new Layouts(() => startWorker('elk'));
-const access = accessOf(window.location);
+const access = takeAccess(window);
 /** The hello of a troupe that reconnected, before its log arrives. */
 let back: Hello | undefined;
 

@@ -228,7 +228,7 @@ export class AccountEffects {
     this.#signIn = new SignIn({
       ...this.#parts,
       ...this.#chart,
-      requests: openAuthFetch({ serverUrl: server.url, clock, network, signal }),
+      requests: openAuthFetch({ serverUrl: server.url, clock, network, named: this.#named, signal }),
       place: (fetch) => this.#placeOf(fetch, true),
       exclusively: (work) => exclusively(work, signal),
       remember: (found) => secrets.remember(found),
@@ -288,9 +288,17 @@ export class AccountEffects {
     return found;
   }
 
+  /** The addresses of the authorization server that the entry or the host names. */
+  get #named(): readonly string[] {
+    const { clientIssuer, endpoints } = this.#parts;
+    const addresses: readonly string[] = endpoints === undefined ? [] : Object.values(endpoints);
+    return clientIssuer === undefined ? addresses : [...addresses, clientIssuer];
+  }
+
   async #withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T> {
     const { server, clock, network } = this.#parts;
-    const requests = openAuthFetch({ serverUrl: server.url, clock, network, signal: this.#stop.signal });
+    const { signal } = this.#stop;
+    const requests = openAuthFetch({ serverUrl: server.url, clock, network, named: this.#named, signal });
     try {
       return await work(requests.fetch);
     } finally {

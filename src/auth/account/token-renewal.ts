@@ -4,7 +4,8 @@
  *
  * N1. A renewal runs within `TokenStore.exclusively` and reads the store there: if several find the same token expired,
  *     one renews it and the others adopt the result.
- * N2. A refresh token is sent only to its issuer, and never again after a rejection.
+ * N2. A refresh token is sent only to its issuer, and never again after a rejection. If the store or the provider of the
+ *     host does not say which that is, it is the one that was named first.
  * N3. A rejection deletes that token and nothing else. Nothing is deleted for any other reason.
  */
 import {
@@ -47,6 +48,8 @@ export interface RenewedTokens {
 
 export class TokenRenewal {
   #rejected: string | undefined;
+  /** The authorization server that was named first. */
+  #firstIssuer: string | undefined;
 
   /** Undefined if a person is needed. Throws a `TransportError` if it may work later. */
   async renew(ports: RenewalPorts, stale: StaleToken): Promise<RenewedTokens | undefined> {
@@ -74,7 +77,12 @@ export class TokenRenewal {
       const place = await ports.place();
       const { issuer } = place;
       const client = await provider.clientInformation();
-      if (client === undefined || isBoundElsewhere(client, issuer) || isBoundElsewhere(kept, issuer)) {
+      this.#firstIssuer ??= issuer;
+      if (
+        client === undefined ||
+        this.#isBoundElsewhere(client, issuer) ||
+        this.#isBoundElsewhere(kept, issuer)
+      ) {
         return undefined;
       }
       const fresh = await refreshAuthorization(issuer, {
@@ -96,6 +104,14 @@ export class TokenRenewal {
       if (isClientRefusal(error)) await provider.invalidateCredentials?.('client');
       return undefined;
     }
+  }
+
+  /** Whether it belongs to another authorization server. Without an issuer it belongs to the first that was named. */
+  #isBoundElsewhere(
+    { issuer: stamp = this.#firstIssuer }: { issuer?: string | undefined },
+    issuer: string,
+  ): boolean {
+    return stamp !== undefined && !isSameIssuer(stamp, issuer);
   }
 
   /** Deletes the refresh token; an access token that was not refused stays. */
@@ -125,9 +141,4 @@ async function fetchUnattended(ports: RenewalPorts, { scopes }: StaleToken): Pro
   } catch (error) {
     throw isRefusal(error) ? toSignInFailure(error, server, mask()) : toPassingFailure(error, server, mask());
   }
-}
-
-/** Whether it came from another authorization server. Without an issuer it may be sent to any. */
-function isBoundElsewhere({ issuer: stamp }: { issuer?: string | undefined }, issuer: string): boolean {
-  return stamp !== undefined && !isSameIssuer(stamp, issuer);
 }

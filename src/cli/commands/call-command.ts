@@ -1,5 +1,6 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { visibleJson } from '../../json/visible-json.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
 import {
@@ -75,7 +76,7 @@ function serversFor(tool: string, configuration: Configuration): readonly string
 }
 
 function tell(result: CallToolResult, flags: Flags, terminal: Terminal): void {
-  if (flags.json) return terminal.print(JSON.stringify(result, null, 2));
+  if (flags.json) return terminal.printJson(result, 2);
   const isError = result.isError === true;
   const stream = isError ? terminal.stderr : terminal.stdout;
   const text = renderCallResult(result).replace(/\n$/, '');
@@ -98,7 +99,7 @@ function textOf(block: unknown): string {
 }
 
 function toJson(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return visibleJson(value, 2);
 }
 
 function isGiven(value: unknown): boolean {

@@ -39,9 +39,8 @@ export async function check(
     });
     await requireFound(troupe, configuration.names, signal);
     const { status } = troupe;
-    terminal.print(
-      flags.json ? JSON.stringify({ servers: status }, null, 2) : renderCheck(status, terminal.colors),
-    );
+    if (flags.json) terminal.printJson({ servers: status }, 2);
+    else terminal.print(renderCheck(status, terminal.colors));
     const areTold = configuration.names.every((name) => status.some((row) => row.server === name));
     return areTold && status.every(isFine) ? EXIT.fine : EXIT.failed;
   });

@@ -15,14 +15,13 @@ export interface ConfigFlags extends Flags {
 /** `EXIT.failed` if an entry, or a file that was found, cannot be used. */
 export async function config(flags: ConfigFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.schema === true) {
-    terminal.print(JSON.stringify(CONFIG_SCHEMA, null, 2));
+    terminal.printJson(CONFIG_SCHEMA, 2);
     return EXIT.fine;
   }
   const { discovery, names, warnings } = await readConfiguration(flags);
   noteWarnings(warnings, names, terminal);
-  terminal.print(
-    flags.json ? JSON.stringify(toConfigJson(discovery), null, 2) : renderConfig(discovery, terminal.colors),
-  );
+  if (flags.json) terminal.printJson(toConfigJson(discovery), 2);
+  else terminal.print(renderConfig(discovery, terminal.colors));
   const isUsable = discovery.refused.length === 0 && discovery.sources.every(({ ok }) => ok);
   return isUsable ? EXIT.fine : EXIT.failed;
 }

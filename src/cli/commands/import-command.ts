@@ -3,10 +3,12 @@
  * project keep their folder.
  */
 import { resolve } from 'node:path';
+import { visibleJson } from '../../json/visible-json.js';
 import { TrustedEntries } from '../../trust/trusted-entries.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
-import { MASK, maskConfig } from '../../config/entry/mask-entry.js';
+import { MASK } from '../../config/entry/mask-entry.js';
+import { shownConfig } from '../../secrets/secrets.js';
 import { ConfigError } from '../../errors.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { countOf } from '../output/duration.js';
@@ -45,7 +47,7 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
   const file = resolve(flags.output);
   const kept = found.map((spec) => keepFolder(spec, file));
   const servers = kept.map(({ spec }) => spec);
-  const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
+  const text = `${visibleJson(toConfigFile(servers), 2)}\n`;
   await write(file, text, flags);
   for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
   noteFolders(kept, flags, terminal);
@@ -55,17 +57,14 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       `${flags.output} holds entries of project files that are not trusted; if you give it with --config, they start without asking: ${listed(untrusted.map(({ server }) => server))}`,
     );
   }
-  const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
+  const literal = servers.filter(({ config }) => JSON.stringify(shownConfig(config)).includes(MASK));
   if (literal.length > 0) {
     terminal.note(
       `${flags.output} holds values as written, which may be secrets, of: ${listed(literal.map(({ name }) => name))}`,
     );
   }
-  terminal.print(
-    flags.json
-      ? JSON.stringify({ file, servers: servers.map(({ name }) => name) }, null, 2)
-      : `${countOf(servers.length, 'server')} written to ${flags.output}`,
-  );
+  if (flags.json) terminal.printJson({ file, servers: servers.map(({ name }) => name) }, 2);
+  else terminal.print(`${countOf(servers.length, 'server')} written to ${flags.output}`);
   return refused.length === 0 && sources.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed;
 }
 

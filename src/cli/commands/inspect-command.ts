@@ -103,5 +103,6 @@ function mayOpen({ json, open = true }: InspectFlags): boolean {
 }
 
 function tell(url: string, { json }: InspectFlags, terminal: Terminal): void {
-  terminal.print(json ? JSON.stringify({ url }) : url);
+  if (json) terminal.printJson({ url });
+  else terminal.print(url);
 }

@@ -39,8 +39,7 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
     network: () => createNetworkSource(undefined)(server, config),
     signal,
   });
-  if (flags.json)
-    terminal.print(JSON.stringify({ server, ...(account !== undefined && { account }), result }));
+  if (flags.json) terminal.printJson({ server, ...(account !== undefined && { account }), result });
   else terminal.print(`${serverAndAccount(server, account)}: ${TOLD[result]}`);
   return EXIT.fine;
 }

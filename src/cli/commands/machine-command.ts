@@ -1,4 +1,5 @@
 /** `troupe machine`: prints a chart of the runtime as text. */
+import { visibleJson } from '../../json/visible-json.js';
 import { CHARTS } from '../../../machines/charts.js';
 import { chartModel, toMermaid, toScxml, type ChartModel } from '../../charts/index.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
@@ -13,7 +14,7 @@ export interface MachineFlags extends Flags {
 const FORMATS: Readonly<Record<ChartFormat, (model: ChartModel) => string>> = {
   mermaid: toMermaid,
   scxml: toScxml,
-  json: (model) => JSON.stringify(model, null, 2),
+  json: (model) => visibleJson(model, 2),
 };
 
 export function machine(flags: MachineFlags, terminal: Terminal, name: MachineName): ExitCode {

@@ -66,8 +66,7 @@ export async function replay(
       ),
     );
   }
-  if (flags.json)
-    terminal.print(JSON.stringify(toJson(report, flags.timeline === true ? shown : undefined), null, 2));
+  if (flags.json) terminal.printJson(toJson(report, flags.timeline === true ? shown : undefined), 2);
   else if (entries > 0) {
     if (flags.timeline === true)
       for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));

@@ -153,9 +153,7 @@ function tell({ held, accepted, isUnready }: Seen, flags: ReviewFlags, terminal:
   const left = held.filter((each) => !accepted.includes(each));
   if (flags.json) {
     const names = accepted.map(({ name }) => name);
-    terminal.print(
-      JSON.stringify({ ...(flags.accept === true && { accepted: names }), held: left }, null, 2),
-    );
+    terminal.printJson({ ...(flags.accept === true && { accepted: names }), held: left }, 2);
   } else if (held.length === 0)
     terminal.note(`every tool ${isUnready ? 'that could be compared ' : ''}is as it was accepted`);
   else if (flags.accept !== true) {

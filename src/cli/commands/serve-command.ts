@@ -179,7 +179,8 @@ async function open(
   const { serveHttp } = await import('../../gateway/http/serve-http.js');
   const options = { ...common, ...(await httpOptions(flags)) };
   const service = await opened(serveHttp(gateway, options));
-  terminal.print(flags.json ? JSON.stringify({ url: service.url }) : service.url);
+  if (flags.json) terminal.printJson({ url: service.url });
+  else terminal.print(service.url);
   return { closed: NEVER, close: (options) => service.close(options) };
 }
 

@@ -44,7 +44,7 @@ export async function tools(
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
     const shown = asked.filter((name) => usable.includes(name));
     const list = troupe.tools.filter((tool) => shown.includes(tool.server));
-    if (flags.json) terminal.print(JSON.stringify(list.map(toJsonTool), null, 2));
+    if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
     else if (shown.length > 0) terminal.print(renderTools(list, shown, terminal.colors));
     noteLeftOut(troupe.status, shown, terminal);
     noteChanges(terminal);

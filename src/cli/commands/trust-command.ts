@@ -45,7 +45,7 @@ export async function trust(flags: TrustFlags, terminal: Terminal, target: Trust
   if (flags.list === true) return list(flags, terminal, server);
   if (server === undefined) throw new UsageError('name the server to trust; --list shows what is trusted');
   const result = flags.revoke === true ? await revoke(server) : await ask(server, flags, terminal, target);
-  if (flags.json) terminal.print(JSON.stringify({ server, result }));
+  if (flags.json) terminal.printJson({ server, result });
   else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
   return result === 'declined' ? EXIT.failed : EXIT.fine;
 }
@@ -104,7 +104,7 @@ function withParents(folder: string): readonly string[] {
 async function list(flags: Flags, terminal: Terminal, server: string | undefined): Promise<ExitCode> {
   const all = await createFileTrustStore().list();
   const entries = all.filter((entry) => server === undefined || entry.server === server).toSorted(byPlace);
-  if (flags.json) terminal.print(JSON.stringify({ trusted: entries }, null, 2));
+  if (flags.json) terminal.printJson({ trusted: entries }, 2);
   else if (entries.length === 0) terminal.note('nothing is trusted');
   else {
     const lines = entries.map(

@@ -130,9 +130,12 @@ function classOf(state: string): string {
   return Object.hasOwn(COLORS, top) ? top : 'stopped';
 }
 
+/** XML 1.0 does not allow some characters even as references (section 2.2). */
+const NOT_XML = /[\p{Surrogate}\ufffe\uffff]/gu;
+
 function escaped(text: string): string {
   return oneLine(text)
-    .replaceAll(/\p{Surrogate}/gu, '\ufffd')
+    .replaceAll(NOT_XML, '\ufffd')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -4,6 +4,7 @@
  * T1. When a reader goes away, nothing ends by force: `gone` is aborted, and later output is dropped.
  * T2. While a part of the screen is redrawn (see `live-area.ts`), other output appears above it.
  */
+import { visibleJson } from '../../json/visible-json.js';
 import { colorsFor, type Colors } from './colors.js';
 
 export type OutputStream = NodeJS.WritableStream & {
@@ -63,6 +64,11 @@ export class Terminal {
   /** Prints a part of the result. */
   print(text: string): void {
     this.#write(this.streams.stdout, text);
+  }
+
+  /** Prints the result, or a part of it, as JSON. Default: on one line. */
+  printJson(value: unknown, indent?: number): void {
+    this.print(visibleJson(value, indent));
   }
 
   /** Prints something worth knowing that is not the result. */

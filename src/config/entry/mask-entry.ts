@@ -1,7 +1,7 @@
 /**
  * Makes an entry safe to show: secrets in env, headers and the address are masked. Names stay, and so do references to
  * variables, since they say where a value comes from. Command and arguments are shown as written, except for the
- * defaults of variables in arguments.
+ * defaults of variables in arguments; `shownConfig` in `src/secrets` masks the secrets in them as well.
  */
 import { isLocalSocket } from './local-socket.js';
 import type { ServerConfig } from './server-config.js';

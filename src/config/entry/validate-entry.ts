@@ -64,19 +64,22 @@ export function validateEntry(name: string, value: unknown, place: EntryLocation
     });
   };
   const isRefused = () => problems.some(isError);
-  checkName(name, report);
+  for (const problem of nameProblems(name)) report([], problem);
   const config = readEntry(value, report, isRefused);
   return { config: isRefused() ? undefined : config, problems };
 }
 
-function checkName(name: string, report: Report): void {
-  if (name === '') report([], 'the name of a server must not be empty');
-  if (name.length > MAX_NAME) report([], `the name is longer than ${MAX_NAME} characters`);
-  if (UNPRINTABLE.test(name)) report([], 'the name must not contain control characters');
-  else if (UNSEEN.test(name)) report([], 'the name must not contain invisible characters');
-  if (name.trim() !== name) report([], 'the name must not begin or end with a blank');
+/** Why a text cannot be the name of a server. A log may hold any name: it was not written by this program. */
+export function nameProblems(name: string): readonly string[] {
+  const problems: string[] = [];
+  if (name === '') problems.push('the name of a server must not be empty');
+  if (name.length > MAX_NAME) problems.push(`the name is longer than ${MAX_NAME} characters`);
+  if (UNPRINTABLE.test(name)) problems.push('the name must not contain control characters');
+  else if (UNSEEN.test(name)) problems.push('the name must not contain invisible characters');
+  if (name.trim() !== name) problems.push('the name must not begin or end with a blank');
   if (name === '__proto__')
-    report([], 'the server needs another name: JavaScript objects cannot hold this one');
+    problems.push('the server needs another name: JavaScript objects cannot hold this one');
+  return problems;
 }
 
 function readEntry(entry: unknown, report: Report, isRefused: () => boolean): ServerConfig | undefined {

@@ -188,7 +188,7 @@ const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (va
 /** The latest time of a `Date`. */
 const LATEST_MS = 8.64e15;
 export const isTime = (value: unknown): value is number =>
-  Math.abs(Number(value)) <= LATEST_MS && typeof value === 'number';
+  typeof value === 'number' && Math.abs(value) <= LATEST_MS;
 const isCheck = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{1,32}$/.test(value);
 
 export function isObject(value: unknown): value is JsonObject {

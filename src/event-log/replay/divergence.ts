@@ -47,7 +47,7 @@ function isWithin(expected: StateValue, found: StateValue): boolean {
   if (typeof found === 'string') return expected === found;
   const regions = typeof expected === 'string' ? { [expected]: undefined } : expected;
   return Object.entries(regions).every(([name, below]) => {
-    const there = found[name];
+    const there = Object.hasOwn(found, name) ? found[name] : undefined;
     return there !== undefined && (below === undefined || isWithin(below, there));
   });
 }

@@ -2,8 +2,9 @@
 import { publicState } from '../../../machines/connection/public-state.js';
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { StateValue } from 'xstate';
-import { toFailure, type Failure } from '../../../machines/policy/failure.js';
-import { isObject, textOf, type LogEntry, type NoteEntry } from '../format/entry.js';
+import type { Failure } from '../../../machines/policy/failure.js';
+import { failureOf, numberOf, wholeOf } from '../format/by-shape.js';
+import { textOf, type LogEntry, type NoteEntry } from '../format/entry.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
 import { isSameJson } from '../../json/same-json.js';
@@ -124,14 +125,15 @@ export class Summary {
       spend(record, at);
       record.top = publicState(state).state;
     }
-    summary.generation = Number(context['generation'] ?? 0);
+    summary.generation = wholeOf(context['generation']);
     const { failure } = context;
     // In a snapshot, a machine continues with an equal failure that is another object.
     const isKnown =
       failure === record.failure || (entry.kind === 'snapshot' && isSameJson(failure, record.failure));
     record.failure = failure;
     if (isKnown) return;
-    if (isObject(failure)) noteFailure(summary, toFailure(failure), at - entry.at);
+    const read = failureOf(failure);
+    if (read !== undefined) noteFailure(summary, read, entry.at, at - entry.at);
   }
 
   #recordOf(server: string, at: number, state: StateValue): ServerRecord {
@@ -179,8 +181,9 @@ function spend(record: ServerRecord, at: number): void {
 function noteFailure(
   { failures, failureCodes }: ConnectionSummary,
   failure: Failure,
+  at: number,
   setBackMs: number,
 ): void {
   failureCodes[failure.code] = (failureCodes[failure.code] ?? 0) + 1;
-  if (failures.length < MOST) failures.push({ ...failure, at: failure.at + setBackMs });
+  if (failures.length < MOST) failures.push({ ...failure, at: numberOf(failure.at, at) + setBackMs });
 }

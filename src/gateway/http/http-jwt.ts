@@ -88,11 +88,11 @@ export function createJwtVerifier(
   return async (token, { resource }) => {
     const { decodeJwt, jwtVerify, errors } = await import('jose');
     try {
-      const { iss = '' } = decodeJwt(token);
-      const issuer = issuers.find((each) => isSameIssuer(each, iss));
+      const iss: unknown = decodeJwt(token).iss;
+      const issuer = typeof iss === 'string' ? issuers.find((each) => isSameIssuer(each, iss)) : undefined;
       if (issuer === undefined) return undefined;
       const { payload } = await jwtVerify(token, await keysOf(issuer), {
-        issuer: iss,
+        issuer: String(iss),
         audience: audiencesOf(resource),
         algorithms: ALGORITHMS,
         requiredClaims: ['sub', 'exp'],
@@ -112,13 +112,23 @@ function audiencesOf(resource: string): string[] {
   return [resource, origin, `${origin}/`];
 }
 
-/** Two issuers may use one name for different people. */
-function toVerified(issuer: string, payload: Readonly<Record<string, unknown>>): VerifiedToken {
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/**
+ * Two issuers may use one name for different people. Undefined if the token names nobody: its subject must be a text (RFC 7519
+ * section 4.1.2), and an empty one would be shared.
+ */
+function toVerified(issuer: string, payload: Readonly<Record<string, unknown>>): VerifiedToken | undefined {
   const { sub, exp, scope, scp } = payload;
+  if (typeof sub !== 'string' || sub === '') return undefined;
   const words = scope ?? scp;
-  const scopes = Array.isArray(words) ? words.map(String) : typeof words === 'string' ? words.split(' ') : [];
+  const scopes = Array.isArray(words)
+    ? words.filter(isText)
+    : typeof words === 'string'
+      ? words.split(' ')
+      : [];
   return {
-    subject: `${String(sub)} of ${issuer}`,
+    subject: `${sub} of ${issuer}`,
     scopes: scopes.filter((word) => word !== ''),
     expiresAt: Number(exp) * 1_000,
   };

@@ -46,9 +46,22 @@ const IN_PROGRAMS: Readonly<Record<string, Place<[behavior: string]>>> = {
     program(behavior, [`--key=${REFERENCE}`, '$' + VARIABLE]),
   'as a default in the arguments': (secret, behavior) =>
     program(behavior, [`--key=\${PARROT_UNSET:-${inBraces(secret)}}`]),
+  'after a flag in the arguments': (secret, behavior) => program(behavior, ['--api-key', inArgument(secret)]),
+  'in a flag': (secret, behavior) => program(behavior, [`--token=${inArgument(secret)}`]),
+  'in a header among the arguments': (secret, behavior) =>
+    program(behavior, ['--header', `Authorization: Bearer ${inArgument(secret)}`]),
+  'as the password of an address in the arguments': (secret, behavior) =>
+    program(behavior, [`postgresql://app:${encodeURIComponent(secret)}@db/prod`]),
+  'as the password of an address in env': (secret, behavior) =>
+    program(behavior, [], { PARROT_URL: `postgresql://app:${encodeURIComponent(secret)}@db/prod` }),
   'as a default in env': (secret, behavior) =>
     program(behavior, [], { PARROT_KEY: `\${PARROT_UNSET:-${inBraces(secret)}}` }),
 };
+
+/** In an argument a dollar sign may begin a variable, and a text that begins with a hyphen is an option. */
+function inArgument(secret: string): string {
+  return literal(`x${secret.replace(/[$`]/g, '')}`);
+}
 
 /** Places of a secret in the entry of an address. */
 const IN_ADDRESSES: Readonly<Record<string, Place<[url: string]>>> = {
@@ -65,6 +78,7 @@ const IN_ADDRESSES: Readonly<Record<string, Place<[url: string]>>> = {
   'as the password of the address': (secret, url) => withCredentials(url, 'ada', secret),
   'in the query': (secret, url) => remote(`${url}?key=${encodeURIComponent(secret)}&more=1`),
   'in the query as it is': (secret, url) => remote(`${url}?key=${literal(secret.replace(/[#&]/g, ''))}`),
+  'in the path': (secret, url) => remote(`${url}/s/${encodeURIComponent(`Q7zzz9${secret}Q7zzz9`)}/mcp`),
   'by a variable in the query': (_, url) => remote(`${url}?key=${REFERENCE}`),
   'by a variable in the path': (_, url) => remote(`${url}/${REFERENCE}`),
   'by a variable in a header': (_, url) => remote(url, { headers: { Authorization: `Bearer ${REFERENCE}` } }),

@@ -66,7 +66,7 @@ function everythingOf(error: unknown): string {
 async function allOutput(
   secret: string,
   make: (secret: string) => FakeServer,
-  entry: 'env' | 'variable',
+  entry: 'env' | 'variable' | 'none',
 ): Promise<string> {
   const server = make(secret);
   const clock = createControlledClock();
@@ -74,7 +74,7 @@ async function allOutput(
     command: server.command,
     startTimeoutMs: 1_000,
     policy: { maxAttempts: 2, backoff: [10] },
-    env: entry === 'env' ? { TOKEN: secret } : { TOKEN: '${THE_TOKEN}' },
+    env: entry === 'env' ? { TOKEN: secret } : entry === 'variable' ? { TOKEN: '${THE_TOKEN}' } : {},
   };
   const troupe = makeTroupe({ servers: { a: config }, env: { THE_TOKEN: secret }, clock, seed: 1 });
   const events = recordEvents(troupe.events$);
@@ -124,6 +124,16 @@ describe.each(Object.entries(PARROTS))('a server that %s', (_, make) => {
         },
       ),
       { numRuns: 8 },
+    );
+  });
+
+  it('cannot make a token appear that is known by its form alone', async () => {
+    const tokens = fc.stringMatching(/^ghp_[a-zA-Z0-9]{36}$/);
+    await fc.assert(
+      fc.asyncProperty(tokens, async (token) => {
+        expect(await allOutput(token, make, 'none')).not.toContain(token);
+      }),
+      { numRuns: 4 },
     );
   });
 });

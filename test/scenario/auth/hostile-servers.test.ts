@@ -120,6 +120,44 @@ describe('metadata that cannot be trusted', () => {
   });
 });
 
+describe('metadata on this machine', () => {
+  const unauthorized =
+    (where: string): NonNullable<Bent['instead']> =>
+    (seen, res) =>
+      seen.path === '/mcp' &&
+      res.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}"` }).end() !== undefined;
+
+  it('is not read at a path of a neighbor that the server chooses', async () => {
+    const neighbor = await servers.start();
+    const port = await servers.start({ instead: unauthorized(`${neighbor.origin}/latest/meta-data`) });
+    const { events } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({ code: 'auth-required' });
+    expect(neighbor.server.seen).toEqual([]);
+  });
+
+  it.each(['registration_endpoint', 'token_endpoint', 'authorization_endpoint', 'revocation_endpoint'])(
+    'does not make %s a path of a neighbor that the server chooses',
+    async (endpoint) => {
+      const neighbor = await servers.start();
+      const port = await servers.start({ metadata: { [endpoint]: `${neighbor.origin}/admin/create-user` } });
+      const { events } = troupes.start(port.url, { store: createMemoryTokenStore() });
+      const { failure } = await bounded(events.when('connection.failed'));
+      expect(failure).toMatchObject({ code: 'auth-required' });
+      expect(neighbor.server.seen).toEqual([]);
+    },
+  );
+
+  it('may name an authorization server at another port', async () => {
+    const login = await servers.start();
+    const port = await servers.start({ resource: { authorization_servers: [login.origin] } });
+    const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await bounded(events.when('connection.authRequired'));
+    expect(troupe.status[0]?.authUrl).toContain(`${login.origin}/authorize`);
+    expect(login.to('POST /register')).toHaveLength(1);
+  });
+});
+
 describe('a server that offers no sign-in', () => {
   it('fails with a cause that a person can act on', async () => {
     const port = await servers.start({

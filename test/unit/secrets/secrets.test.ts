@@ -52,6 +52,61 @@ describe('the secrets of an entry', () => {
     ]);
   });
 
+  const ofArguments = (
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): readonly string[] => {
+    const config = { command: 'lamp', args, env };
+    return secretsOf(config, config).toSorted();
+  };
+
+  it.each([
+    [['-token', 'needle-1'], ['needle-1']],
+    [['-H', 'X-Api-Key: needle-1'], ['needle-1']],
+    [['-e', 'GITHUB_TOKEN=needle-1', '-e', 'LOG_LEVEL=debug'], ['needle-1']],
+    [['--config', '{"apiKey":"needle-1","size":"big"}'], ['needle-1']],
+    [['-c', 'exec lamp --api-key needle-1 --depth 3'], ['needle-1']],
+    [['sk-live-literal-0123456789'], ['sk-live-literal-0123456789']],
+    [['-c', 'lamp ghp_16C7e42F292c6912E7710c838347Ae178B4a'], ['ghp_16C7e42F292c6912E7710c838347Ae178B4a']],
+    [['kj3h5k2jh34kjh23'], ['kj3h5k2jh34kjh23']],
+    [['postgresql://app:dbPassw0rd!@db.internal/prod'], ['dbPassw0rd!']],
+    [['--url=postgresql://app:ordinary-words@db/prod'], ['ordinary-words']],
+    [['redis://:needle-1@cache:6379'], ['needle-1']],
+    [['mongodb://u:needle-1@a:27017,b:27017/db'], ['needle-1']],
+    [['app:needle-1@tcp(db:3306)/prod'], ['needle-1']],
+    [['Server=db;User Id=app;Password=needle-1;'], ['needle-1']],
+    [['host=db user=app password=needle-1'], ['needle-1']],
+    [['jdbc:postgresql://db/prod?user=app&password=needle-1'], ['needle-1']],
+    [
+      ['mcp-remote', 'https://mcp.example/s/ZTQ0SECRETPATHTOKEN/mcp?token=needle-1'],
+      ['ZTQ0SECRETPATHTOKEN', 'needle-1'],
+    ],
+  ])('are found in the arguments %j', (args, found) => {
+    expect(ofArguments(args)).toEqual(found);
+  });
+
+  it('are found inside the values of env', () => {
+    expect(ofArguments([], { A_URL: 'https://u:ordinary-words@x/' })).toEqual(['ordinary-words']);
+    expect(ofArguments([], { HEADERS: '{"Authorization":"Bearer some-token"}' })).toContain('some-token');
+    expect(ofArguments([], { NOTIFY_URL: 'https://h.example/x/ZTQ0SECRETPATHTOKEN' })).toContain(
+      'ZTQ0SECRETPATHTOKEN',
+    );
+  });
+
+  it.each([
+    ['--port', '5432', '--host', 'db.internal', '--log-level', 'debug', '--verbose', 'true'],
+    ['-y', '@modelcontextprotocol/server-memory@2026.8.31', 'npm-check-updates-2'],
+    ['/home/ada/.config/lamp/index.js', 'node_modules/@scope/lamp/dist/MyVeryLongServerNameWithMore2.js'],
+    ['run', '-i', '--rm', '--user', '1000:1000', 'mcp/postgres:latest'],
+    ['postgres://postgres:postgres@localhost:5432/postgres'],
+    ['--password', 'true', '--token', 'none', '--auth', 'basic', '--key-file', './keys/client.pem'],
+    ['550e8400-e29b-41d4-a716-446655440000', 'claude-3-5-sonnet-20241022', 'eu-west-1'],
+    ['https://mcp.example.com/v2/search?depth=3', '--header', 'Accept: application/json'],
+    ['-c', 'echo "no token" >&2; exit 1'],
+  ])('are not the ordinary words of arguments: %s %s', (...args) => {
+    expect(ofArguments(args)).toEqual([]);
+  });
+
   it('include inherited variables with such names', () => {
     const values = { LAMP_TOKEN: 'lamp-token', LANG: 'de_DE', OTHER: 'words' };
     for (const inheritEnv of [true, ['LAMP_TOKEN', 'OTHER']])

@@ -4,6 +4,7 @@
  * Owns no bytes and no index (`log-book.ts`) and no place to run (`worker/`). Needs neither a page nor Node.
  */
 import { phaseOf } from '../../../machines/manager/manager.phase.js';
+import { detailsOf } from '../../../src/event-log/format/by-shape.js';
 import { isObject, type LogEntry } from '../../../src/event-log/format/entry.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { arrowsOf, type Arrow } from './arrows.js';
@@ -155,7 +156,7 @@ export class LogDesk {
       address,
       position,
       ...standing,
-      details: standing.details,
+      details: detailsOf(standing.details),
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };

@@ -1,7 +1,6 @@
 /** The list of connections at some moment, from the states of the machines. */
-import type { ConnectionContext } from '../../../machines/connection/connection.events.js';
-import { attemptLimit } from '../../../machines/connection/connection.update.js';
 import { connectionName, rootId } from '../../../src/actor-system/actor-path.js';
+import { contextOf, detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import {
@@ -61,7 +60,8 @@ export function addressOf(lane: string, standings: ReadonlyMap<string, Standing>
 
 function rowOf(name: string, address: string, { state, context, details }: Standing): Row {
   const present = publicState(state);
-  const known = context as unknown as Partial<ConnectionContext>;
+  const known = contextOf(context);
+  const shown = detailsOf(details);
   const isWaiting = hasTag(present, 'backingOff') || hasTag(present, 'retryingSlowly');
   return {
     name,
@@ -69,21 +69,11 @@ function rowOf(name: string, address: string, { state, context, details }: Stand
     state: present.state,
     substate: present.substate,
     tags: present.tags,
-    transport: details?.transport ?? known.transport ?? '',
-    tools: details?.tools ?? 0,
-    attempt: known.attempt ?? 0,
-    maxAttempts: limitOf(known) ?? 0,
-    nextAttemptAt: isWaiting ? (details?.nextAttemptAt ?? null) : null,
-    error: errorOf(known.failure),
+    transport: shown?.transport ?? known.transport ?? '',
+    tools: shown?.tools ?? 0,
+    attempt: known.attempt,
+    maxAttempts: known.maxAttempts ?? 0,
+    nextAttemptAt: isWaiting ? (shown?.nextAttemptAt ?? null) : null,
+    error: known.failure === undefined ? null : { code: known.failure.code, message: known.failure.message },
   };
-}
-
-/** Attempts in a round; undefined if the policy is unknown. */
-export function limitOf({ policy, provenUrl = null }: Partial<ConnectionContext>): number | undefined {
-  return policy === undefined ? undefined : attemptLimit({ policy, provenUrl });
-}
-
-function errorOf(failure: ConnectionContext['failure'] | undefined): Row['error'] {
-  if (failure === null || failure === undefined) return null;
-  return { code: failure.code, message: failure.message };
 }

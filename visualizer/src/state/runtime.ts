@@ -13,11 +13,49 @@ export interface Access {
   readonly token: string;
 }
 
-/** The key is in the fragment, which is not sent to any server. Undefined if there is none. */
-export function accessOf(location: { readonly href: string; readonly hash: string }): Access | undefined {
-  const token = location.hash.slice(1);
-  if (token === '') return undefined;
-  return { address: new URL('.', location.href.replace(/#.*$/, '')).href, token };
+/** The parts of a window that hold its key. */
+export interface KeyHolder {
+  readonly location: { readonly href: string; readonly hash: string; readonly protocol: string };
+  readonly history: { replaceState(data: unknown, unused: string, address: string): void };
+  readonly sessionStorage: {
+    getItem(name: string): string | null;
+    setItem(name: string, value: string): void;
+  };
+}
+
+const KEY = 'troupe.key';
+
+/**
+ * The key comes in the fragment, which is not sent to any server. It is taken out of the address, which the browser keeps in
+ * its history and may synchronize, and kept for this tab, so that the page can be loaded again. Undefined if there is none.
+ */
+export function takeAccess(window: KeyHolder): Access | undefined {
+  const { href, hash, protocol } = window.location;
+  // A page on the disk has no runtime.
+  if (protocol !== 'http:') return undefined;
+  const page = href.replace(/#.*$/, '');
+  const token = hash.slice(1) === '' ? keptKey(window) : hash.slice(1);
+  if (token === null) return undefined;
+  // If the browser stores nothing, the address is the only place for it.
+  if (hash !== '' && keepKey(window, token)) window.history.replaceState(null, '', page);
+  return { address: new URL('.', page).href, token };
+}
+
+function keepKey(window: KeyHolder, key: string): boolean {
+  try {
+    window.sessionStorage.setItem(KEY, key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function keptKey(window: KeyHolder): string | null {
+  try {
+    return window.sessionStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
 }
 
 /** The sentence in a refusal. */

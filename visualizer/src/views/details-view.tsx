@@ -1,14 +1,14 @@
 /** The details of one actor at the shown moment. */
 import type { ComponentChildren } from 'preact';
-import type { ConnectionContext, ServerIdentity } from '../../../machines/connection/connection.events.js';
+import type { ServerIdentity } from '../../../machines/connection/connection.events.js';
 import { renderQuestion } from '../../../src/cli/output/trust-question.js';
+import { contextOf, type ShownContext } from '../../../src/event-log/format/by-shape.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { PhaseTimings } from '../../../src/lifecycle/status-details.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { isConnectionLane, laneTitle } from '../log/lane-names.js';
-import { limitOf } from '../log/rows.js';
 import { stateWords } from '../log/state-words.js';
 import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
@@ -36,7 +36,7 @@ export function DetailsView() {
   const actor = useActor(selected);
   const row = useFleet().find(({ name }) => name === selected);
   const status = isPast(page) ? undefined : statuses.get(selected);
-  const context = (actor?.context ?? {}) as unknown as Partial<ConnectionContext>;
+  const context = contextOf(actor?.context ?? {});
   const error = row?.error ?? null;
   const details = actor?.details;
   const path = actor === undefined ? undefined : publicState(actor.state);
@@ -126,7 +126,7 @@ function ErrorNote(props: { error: { code: string; message: string }; hint: stri
 }
 
 function Facts(props: {
-  context: Partial<ConnectionContext>;
+  context: ShownContext;
   status: InspectedStatus | undefined;
   actor: ActorView | undefined;
   nextAt: number | null;
@@ -140,12 +140,7 @@ function Facts(props: {
     ['Address', status?.url ?? details?.url],
     ['Process', status?.pid ?? details?.pid],
     ['Session', context.generation === 0 ? null : context.generation],
-    [
-      'Attempt',
-      context.attempt === undefined || context.attempt === 0
-        ? null
-        : `${context.attempt} of ${limitOf(context) ?? '?'}`,
-    ],
+    ['Attempt', context.attempt === 0 ? null : `${context.attempt} of ${context.maxAttempts ?? '?'}`],
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',

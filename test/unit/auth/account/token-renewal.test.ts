@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileTokenStore } from '../../../../src/auth/stores/file-token-store.js';
+import { TokenRenewal } from '../../../../src/auth/account/token-renewal.js';
 import { ownAccount } from '../../../../src/auth/account/make-account.js';
 import {
   createMemoryTokenStore,
@@ -284,5 +285,47 @@ describe('a token that another process has renewed', () => {
     await bounded(back);
     expect(port.grants()).toEqual(['refresh_token', 'refresh_token']);
     expect(here.events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toEqual([]);
+  });
+});
+
+describe('a refresh token without an issuer', () => {
+  /** A provider of a host, whose tokens do not say where they come from. */
+  const provider = {
+    redirectUrl: 'http://127.0.0.1/callback',
+    clientMetadata: { redirect_uris: [] },
+    clientInformation: () => ({ client_id: 'harbor' }),
+    tokens: () => ({ access_token: 'old', refresh_token: 'refresh', token_type: 'Bearer' }),
+    saveTokens: () => {},
+    redirectToAuthorization: () => {},
+    saveCodeVerifier: () => {},
+    codeVerifier: () => '',
+  };
+
+  it('belongs to the authorization server that was named first, and is sent to no other.', async () => {
+    const renewal = new TokenRenewal();
+    const asked: string[] = [];
+    const renewWith = (issuer: string) =>
+      renewal.renew(
+        {
+          provider,
+          server: 'port',
+          mask: () => (text) => text,
+          fetch: async (url, init) => {
+            asked.push(`${init?.method ?? 'GET'} ${new URL(url).origin}`);
+            return Response.json({ access_token: 'new', token_type: 'Bearer' });
+          },
+          place: async () => ({
+            issuer,
+            isAssumed: false,
+            resource: undefined,
+            state: { authorizationServerUrl: issuer },
+          }),
+        },
+        { accessToken: 'old', isRefused: true, scopes: [] },
+      );
+    expect(await renewWith('https://login.example')).toMatchObject({ tokens: { access_token: 'new' } });
+    expect(await renewWith('https://thief.example')).toBeUndefined();
+    expect(await renewWith('https://login.example/')).toMatchObject({ tokens: { access_token: 'new' } });
+    expect(asked).toEqual(['POST https://login.example', 'POST https://login.example']);
   });
 });

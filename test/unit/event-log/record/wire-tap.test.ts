@@ -208,4 +208,101 @@ describe('a recorded message', () => {
   ])('contains no secret: %j.', (message, shown) => {
     expect(maskBody(message, createMask(['known one']))).toEqual(shown);
   });
+
+  it.each([
+    [
+      'YAML',
+      'db:\n  host: h\n  password: needle-1\n  port: 5432',
+      'db:\n  host: h\n  password: ***\n  port: 5432',
+    ],
+    ['YAML in a list', '- token: "needle-1"', '- token: "***"'],
+    ['a block of YAML', 'secret: |\n  needle-1\n  needle-2\nport: 1', 'secret: ***\nport: 1'],
+    ['YAML in JSON', 'a\\npassword: needle-1\\nb: 2', 'a\\npassword: ***\\nb: 2'],
+    ['a header', 'X-Api-Key: needle-1\r\nAccept: text/plain', 'X-Api-Key: ***\r\nAccept: text/plain'],
+    ['a header with a scheme', 'Authorization: Token needle-1', 'Authorization: ***'],
+    [
+      'a header of a command',
+      "curl -H 'X-Api-Key: needle-1' https://h",
+      "curl -H 'X-Api-Key: ***' https://h",
+    ],
+    ['a header in code', "{ 'X-Api-Key': 'needle-1' }", "{ 'X-Api-Key': '***' }"],
+    ['XML', '<db><password>needle-1</password></db>', '<db><password>***</password></db>'],
+    ['XML with attributes', '<a:token type="x">needle-1</a:token>', '<a:token type="x">***</a:token>'],
+    ['CDATA', '<password><![CDATA[needle-1]]></password>', '<password>***</password>'],
+    ['a setting in XML', '<add key="password" value="needle-1"/>', '<add key="password" value="***"/>'],
+    ['TOML', 'password = "needle-1"', 'password = "***"'],
+    ['an ini file', '[db]\npassword = needle-1\nport=1', '[db]\npassword = ***\nport=1'],
+    ['Ruby', '"password" => "needle-1"', '"password" => "***"'],
+    ['an option', 'run --password needle-1 --host h', 'run --password *** --host h'],
+    ['an option with quotes', 'run --password "needle 1" -v', 'run --password "***" -v'],
+    ['an option with a sign', 'run --password=needle-1 -v', 'run --password=*** -v'],
+    ['a cookie', 'Cookie: sid=needle-1; theme=dark', 'Cookie: ***'],
+    ['a cookie that is set', 'Set-Cookie: sid=needle-1; Path=/', 'Set-Cookie: ***'],
+    [
+      'a webhook',
+      'at https://hooks.slack.com/services/T0/B0/Xneedle1XXXX1 now',
+      'at https://hooks.slack.com/*** now',
+    ],
+    [
+      'another webhook',
+      'https://discord.com/api/webhooks/12345/abcDEF-n33dle_x9Q',
+      'https://discord.com/api/webhooks/***',
+    ],
+    [
+      'a connection string',
+      'Server=db;User Id=app;Password=needle-1;',
+      'Server=db;User Id=app;Password=***;',
+    ],
+    ['an address', 'postgresql://app:needle-1!@db/prod', 'postgresql://***@db/prod'],
+    ['an address of several hosts', 'mongodb://u:needle-1@a:1,b:2/db', 'mongodb://***@a:1,b:2/db'],
+    ...['pwd', 'pass', 'otp', 'auth', 'sessionId', 'session_id'].flatMap((name) => [
+      [`${name} in YAML`, `${name}: needle-1`, `${name}: ***`],
+      [`${name} in JSON`, `{"${name}":"needle-1"}`, `{"${name}":"***"}`],
+      [`${name} in a shell`, `${name}=needle-1`, `${name}=***`],
+    ]),
+  ])('contains no secret of a text: %s.', (_, text, shown) => {
+    expect(maskBody({ text }, (value) => value)).toEqual({ text: shown });
+  });
+
+  it.each([
+    'The password: ask for it.',
+    'password: string;',
+    'token: required',
+    'Basic authentication is enough, a bearer of good news too.',
+    'The author passes the keyboard; sessions: 5, compass: north.',
+    'npm-check-updates, sk-learn, https://example.com/docs/hooks/overview',
+    'level=info port=5432 host=db.internal',
+    '<p>The <b>password</b> is required.</p>',
+  ])('keeps other text: %s', (text) => {
+    expect(maskBody({ text }, (value) => value)).toEqual({ text });
+  });
+
+  it('masks a value of a text everywhere in that session, also without its scheme.', () => {
+    const bodies: unknown[] = [];
+    const wire = new Wire({ now: () => 0 }, () => (value) => value);
+    wire.listen({ bodies: true, note: ({ body }) => bodies.push(body) });
+    const ear = wire.ear({ name: 'a', generation: 1 });
+    ear('sent', { method: 'call', id: 1, params: { text: 'Authorization: Token needle-21' } });
+    ear('received', { id: 1, result: { text: 'no needle-21' } });
+    expect(JSON.stringify(bodies)).not.toContain('needle-21');
+  });
+
+  it('is masked before the test is over, however often a spelling begins in it.', () => {
+    const parts = [
+      '-eyJ',
+      'token=',
+      'token: ',
+      '"token":"',
+      '<token ',
+      '--token ',
+      'https://a:b',
+      'Bearer ',
+      '\\ntoken:',
+      'key="token" ',
+    ];
+    for (const part of parts) {
+      const text = part.repeat(200_000 / part.length);
+      expect(JSON.stringify(maskBody({ text }, (value) => value)).length).toBeGreaterThan(10);
+    }
+  });
 });

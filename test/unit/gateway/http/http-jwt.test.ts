@@ -73,6 +73,8 @@ describe('a JWT access token', () => {
       });
     }
     expect(await verify(await signed({ scope: undefined, scp: ['c'] }))).toMatchObject({ scopes: ['c'] });
+    const odd = { scope: undefined, scp: ['c', { toString: 'd' }, 7] };
+    expect(await verify(await signed(odd))).toMatchObject({ scopes: ['c'] });
   });
 
   it.each<[string, () => Promise<string> | string]>([
@@ -84,6 +86,13 @@ describe('a JWT access token', () => {
     ['never expires', () => signed({ exp: undefined })],
     ['is not valid yet', () => signed({ nbf: now() + 600 })],
     ['has no subject', () => signed({ sub: undefined })],
+    ['has an empty subject', () => signed({ sub: '' })],
+    ['has an object as its subject', () => signed({ sub: { name: 'ada' } })],
+    ['has a list as its subject', () => signed({ sub: ['ada'] })],
+    ['has a number as its subject', () => signed({ sub: 7 })],
+    ['has a number as its issuer', () => signed({ iss: 7 })],
+    ['has an object as its issuer', () => signed({ iss: { href: issuer } })],
+    ['has a list as its issuer', () => signed({ iss: [issuer] })],
     ['is from another issuer', () => signed({ iss: 'https://evil.example.com' })],
     ['is not signed', () => new UnsecuredJWT({ iss: issuer, sub: 'ada', aud: RESOURCE }).encode()],
     ['is not a JWT', () => 'not-a-jwt'],

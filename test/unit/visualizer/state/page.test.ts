@@ -4,7 +4,7 @@ import type { InspectedStatus } from '../../../../src/inspector/page-protocol.js
 import type { Row } from '../../../../visualizer/src/log/rows.js';
 import { differences } from '../../../../visualizer/src/state/difference.js';
 import { chosenRows, fleetRows } from '../../../../visualizer/src/state/fleet.js';
-import { accessOf } from '../../../../visualizer/src/state/runtime.js';
+import { takeAccess } from '../../../../visualizer/src/state/runtime.js';
 import { count, duration, Times } from '../../../../visualizer/src/state/times.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
@@ -126,11 +126,52 @@ describe('the times of entries', () => {
 });
 
 describe('the token of the page', () => {
+  function windowAt(address: string, storage = new Map<string, string>()) {
+    const url = new URL(address);
+    return {
+      location: url,
+      history: {
+        replaceState: (_: unknown, __: string, to: string) => void (url.href = to),
+      },
+      sessionStorage: {
+        getItem: (key: string) => storage.get(key) ?? null,
+        setItem: (key: string, value: string) => void storage.set(key, value),
+      },
+    };
+  }
+
   it('is its fragment, and the rest of the address is the server.', () => {
-    expect(accessOf(new URL('http://127.0.0.1:5000/index.html#abc'))).toEqual({
+    expect(takeAccess(windowAt('http://127.0.0.1:5000/index.html#abc'))).toEqual({
       address: 'http://127.0.0.1:5000/',
       token: 'abc',
     });
-    expect(accessOf(new URL('file:///tmp/troupe.html'))).toBeUndefined();
+    expect(takeAccess(windowAt('http://127.0.0.1:5000/'))).toBeUndefined();
+    expect(takeAccess(windowAt('file:///tmp/troupe.html#abc'))).toBeUndefined();
+  });
+
+  it('leaves the address, and is there after the page was loaded again, until another one comes.', () => {
+    const storage = new Map<string, string>();
+    const first = windowAt('http://127.0.0.1:5000/#abc', storage);
+    expect(takeAccess(first)).toMatchObject({ token: 'abc' });
+    expect(first.location.href).toBe('http://127.0.0.1:5000/');
+    expect(takeAccess(windowAt(first.location.href, storage))).toMatchObject({ token: 'abc' });
+    expect(takeAccess(windowAt('http://127.0.0.1:5000/#def', storage))).toMatchObject({ token: 'def' });
+    expect(takeAccess(windowAt('http://127.0.0.1:5000/', storage))).toMatchObject({ token: 'def' });
+  });
+
+  it('stays in the address if the browser stores nothing.', () => {
+    const window = windowAt('http://127.0.0.1:5000/#abc');
+    Object.assign(window, {
+      sessionStorage: {
+        getItem: () => {
+          throw new Error('SecurityError');
+        },
+        setItem: () => {
+          throw new Error('SecurityError');
+        },
+      },
+    });
+    expect(takeAccess(window)).toMatchObject({ token: 'abc' });
+    expect(window.location.hash).toBe('#abc');
   });
 });

@@ -22,6 +22,20 @@ export function isDeeperThan(limit: number, value: unknown): boolean {
   return false;
 }
 
+/** The structural characters of a JSON value, as `excessOf` counts them in its text. Stops counting beyond `limit`. */
+export function jsonStructure(value: unknown, limit: number): number {
+  let count = 0;
+  const rest: unknown[] = [value];
+  while (rest.length > 0 && count <= limit) {
+    const each = rest.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    const members = childrenOf(each);
+    count += 2 + Math.max(0, members.length - 1) + (Array.isArray(each) ? 0 : members.length);
+    for (const member of members) rest.push(member);
+  }
+  return count;
+}
+
 /** The size that counts for a value at least. */
 const LEAST = 8;
 

@@ -8,8 +8,10 @@
  */
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { JWTVerifyGetKey } from 'jose';
+import { excessOf } from '../../json/parse-json.js';
 import { isSameIssuer } from '../../auth/auth-server-discovery.js';
 import { ConfigError } from '../../errors.js';
+import { readText } from '../../transports/http/body-text.js';
 import { isLoopback } from '../../transports/loopback-host.js';
 import { systemClock, type Clock } from '../../ports.js';
 import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
@@ -17,6 +19,8 @@ import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** Time limit for an issuer's metadata or keys, milliseconds. */
 const ISSUER_LIMIT_MS = 5_000;
+/** Most bytes of an issuer's metadata or keys. */
+const ISSUER_BYTES = 256 * 1_024;
 /** Allowed difference between its clock and ours, seconds. */
 const CLOCK_TOLERANCE_S = 5;
 
@@ -106,16 +110,29 @@ function toVerified(issuer: string, payload: Readonly<Record<string, unknown>>):
 }
 
 async function findKeys(issuer: string): Promise<JWTVerifyGetKey> {
-  const { createRemoteJWKSet } = await import('jose');
+  const { createRemoteJWKSet, customFetch } = await import('jose');
   const metadata = await discoverAuthorizationServerMetadata(issuer, {
-    fetchFn: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(ISSUER_LIMIT_MS) }),
+    fetchFn: (url, init) => fetchDocument(url, { ...init, signal: AbortSignal.timeout(ISSUER_LIMIT_MS) }),
   });
   const address = metadata?.['jwks_uri'];
   if (metadata === undefined || typeof address !== 'string' || !URL.canParse(address))
     throw new Error('The issuer publishes no keys.');
   if (!isSameIssuer(metadata.issuer, issuer)) throw new Error('The metadata of the issuer has another name.');
   requireProtected(address);
-  return createRemoteJWKSet(new URL(address), { timeoutDuration: ISSUER_LIMIT_MS });
+  return createRemoteJWKSet(new URL(address), {
+    timeoutDuration: ISSUER_LIMIT_MS,
+    [customFetch]: fetchDocument,
+  });
+}
+
+/** `fetch`, which rejects if the body is beyond the limits of a document of an issuer. */
+async function fetchDocument(url: string | URL, init: RequestInit): Promise<Response> {
+  const reply = await fetch(url, init);
+  if (reply.body === null) return reply;
+  const text = await readText(reply.body, ISSUER_BYTES, () => {});
+  const excess = excessOf(text);
+  if (excess !== undefined) throw new Error(`A document of the issuer ${excess}.`);
+  return new Response(text, { status: reply.status, headers: reply.headers });
 }
 
 function requireProtected(address: string): void {

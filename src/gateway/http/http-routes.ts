@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { readBytes } from '../../transports/http/request-body.js';
-import { parseJson } from '../../json/parse-json.js';
+import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
-import { notText, parseError, RPC, toClientMessage, tooLong } from '../client/client-message.js';
+import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
@@ -135,8 +135,13 @@ export class HttpRoutes {
     }
     if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
     // Without a byte order mark, which a reader may ignore (RFC 8259, section 8.1).
-    const body = parseJson(new TextDecoder().decode(bytes));
-    if (body === undefined) return answerJson(response, 400, parseError(bytes.length));
+    const text = new TextDecoder().decode(bytes);
+    const body = parseJson(text);
+    if (body === undefined) {
+      const excess = excessOf(text);
+      if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
+      return answerJson(response, 413, tooComplex(null, excess));
+    }
     if (headers[SESSION_HEADER] !== undefined) {
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);

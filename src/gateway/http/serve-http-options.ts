@@ -39,7 +39,7 @@ export interface ServeHttpOptions {
   readonly allowedOrigins?: readonly string[];
   /** Maximum number of sessions; a further one is refused with status 503. Default 1,000. */
   readonly maxHttpSessions?: number;
-  /** Maximum size of a request body, in bytes. Default 16 MiB. */
+  /** Maximum size of a request body, in bytes. Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /** Limits for the messages that are kept of each session, so that a broken stream can be resumed. */
   readonly events?: EventLogLimits;

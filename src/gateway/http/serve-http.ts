@@ -66,7 +66,7 @@ const KEEP_ALIVE_MS = 65_000;
 const PROBE_AFTER_MS = 30_000;
 const MAX_HEADER_BYTES = 16 * 1_024;
 const DEFAULT_MAX_HTTP_SESSIONS = 1_000;
-const DEFAULT_MAX_BODY_BYTES = 16 * 1_024 * 1_024;
+const DEFAULT_MAX_BODY_BYTES = 4 * 1_024 * 1_024;
 /** The system's codes for an unknown address. */
 const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL']);
 /** Time limit for clients to read the rest when the service closes, milliseconds. */

@@ -282,7 +282,7 @@ describe('An event above the size limit', () => {
           if (seen.rpc.method !== 'big') res.end();
         },
       }),
-      { maxMessageBytes: 100_000 },
+      { limits: { remoteMessageBytes: 100_000 } },
     );
     await open(transport);
     await transport.send(request(1, 'big'));

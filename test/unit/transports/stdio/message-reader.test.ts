@@ -1,27 +1,34 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonLimits } from '../../../../src/json/parse-json.js';
 import { MessageReader } from '../../../../src/transports/stdio/message-reader.js';
 
 interface Heard {
   readonly messages: unknown[];
   readonly noise: string[];
   readonly tooLarge: unknown[];
+  readonly tooComplex: unknown[];
 }
 
-function reading(limit = 100): {
+function reading(
+  limit = 100,
+  limits?: JsonLimits,
+): {
   readonly reader: MessageReader;
   readonly heard: Heard;
   readonly endless: number[];
 } {
-  const heard: Heard = { messages: [], noise: [], tooLarge: [] };
+  const heard: Heard = { messages: [], noise: [], tooLarge: [], tooComplex: [] };
   const endless: number[] = [];
   const reader = new MessageReader(
     {
       message: (message) => void heard.messages.push(message),
       noise: (line) => void heard.noise.push(line),
       tooLarge: (bytes, id) => void heard.tooLarge.push([bytes, id]),
+      tooComplex: (excess, id) => void heard.tooComplex.push([excess, id]),
       endless: (bytes) => void endless.push(bytes),
     },
     limit,
+    limits,
   );
   return { reader, heard, endless };
 }
@@ -43,6 +50,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -51,6 +59,7 @@ describe('the message reader', () => {
       messages: [ping, ping],
       noise: [],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -74,7 +83,7 @@ describe('the message reader', () => {
     '{}',
     '{"jsonrpc":"1.0","method":"ping"}',
   ])('treats %j as noise and reads on', (line) => {
-    expect(read(`${line}\n${PING}\n`)).toEqual({ messages: [ping], noise: [line], tooLarge: [] });
+    expect(read(`${line}\n${PING}\n`)).toEqual({ messages: [ping], noise: [line], tooLarge: [], tooComplex: [] });
   });
 
   it('reports the size of a message beyond the limit and the request it answers', () => {
@@ -83,6 +92,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [],
       tooLarge: [[answer.length, 7]],
+      tooComplex: [],
     });
   });
 
@@ -102,6 +112,7 @@ describe('the message reader', () => {
       messages: Array.from({ length: count }, () => ping),
       noise,
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -113,7 +124,7 @@ describe('the message reader', () => {
     reader.push(Buffer.from(JSON.stringify(ping, null, 2)));
     expect(heard.messages).toEqual([ping, ping]);
     reader.push(Buffer.from(`\n${PING}\n`));
-    expect(heard).toEqual({ messages: [ping, ping, ping], noise: [], tooLarge: [] });
+    expect(heard).toEqual({ messages: [ping, ping, ping], noise: [], tooLarge: [], tooComplex: [] });
   });
 
   it('leaves a message alone that is data of another line, and what only a client sends', () => {
@@ -123,6 +134,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [nested, echo],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -131,6 +143,7 @@ describe('the message reader', () => {
       messages: [ping, ping],
       noise: ['{', '"a": 1,', 'log', '{'],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MESSAGE_TOO_LARGE } from '../../../../src/transports/stdio/stdio-transport.js';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/message-limits.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import {
   endSessionsAfterEach,
@@ -85,7 +85,7 @@ describe('reading what a server writes', () => {
           const result = { text: method === 'big' ? 'x'.repeat(3_000_000) : 'small' };
           process.stdout.write(JSON.stringify(${shape}) + '\\n');
         })`),
-        { maxMessageBytes: 1_000_000 },
+        { limits: { stdioMessageBytes: 1_000_000 } },
       );
       const [big, small] = await Promise.all([server.ask(1, 'big'), server.ask(2, 'small')]);
       expect(big).toMatchObject({
@@ -106,7 +106,7 @@ describe('reading what a server writes', () => {
     const server = await started(
       script(`send({ id: 1, method: 'sampling/createMessage', params: { text: 'x'.repeat(10_000) } });
         send({ id: 7, result: {} }); stay()`),
-      { maxMessageBytes: 1_000 },
+      { limits: { stdioMessageBytes: 1_000 } },
     );
     await server.until('the answer', () => server.answerTo(7) !== undefined);
     expect(server.messages).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('reading what a server writes', () => {
       script(`each(({ id }) => {
         process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":"' + 'x'.repeat(2_000));
       })`),
-      { maxMessageBytes: 1_000 },
+      { limits: { stdioMessageBytes: 1_000 } },
     );
     expect(await server.ask(1)).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
     expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
@@ -128,7 +128,7 @@ describe('reading what a server writes', () => {
   it('ends the session if a line has no end', async () => {
     const server = await started(
       script(`const more = () => process.stdout.write('x'.repeat(1_000), more); more()`),
-      { maxMessageBytes: 10_000 },
+      { limits: { stdioMessageBytes: 10_000 } },
     );
     await server.until('the end', () => server.transport.ended !== undefined);
     expect(server.transport.ended).toMatchObject({ code: 'message-too-large' });

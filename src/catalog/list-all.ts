@@ -1,4 +1,5 @@
 /** Reads one list over all its pages (MCP specification, "Pagination"). */
+import { setImmediate } from 'node:timers/promises';
 import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import { jsonSize, jsonStructure } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
@@ -12,6 +13,8 @@ export const MAX_FRUITLESS = 10;
 
 /** Limit of characters of all pages together. */
 const MAX_SIZE = 16 * 1024 * 1024;
+/** Structural characters of a list above which other work of the host runs before the list is checked. */
+const LARGE_STRUCTURE = 50_000;
 /** The share of the time limit after which no further page is awaited, so that the pages read so far can still be used. */
 const SHARE_OF_LIMIT = 0.9;
 
@@ -79,7 +82,9 @@ export async function listAll(
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
     size += jsonSize(entries, MAX_SIZE);
-    structure += jsonStructure(entries, structuralCharacters);
+    const ofPage = jsonStructure(entries, structuralCharacters);
+    if (ofPage > LARGE_STRUCTURE) await setImmediate();
+    structure += ofPage;
     if (size > MAX_SIZE || structure > structuralCharacters)
       return stop(`is too large; read ${page - 1} pages and stopped.`);
     const next = result['nextCursor'];

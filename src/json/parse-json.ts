@@ -15,7 +15,7 @@ export interface JsonLimits {
 }
 
 /** What is parsed within 200 ms on one core, whatever its shape: `tools/bench/message-limits.mjs` measures it. */
-export const JSON_LIMITS: JsonLimits = { depth: 1_000, structure: 250_000 };
+export const JSON_LIMITS: JsonLimits = { depth: 1_000, structure: 200_000 };
 
 /** For files that Troupe writes, caches and event logs: they may hold more than one message. */
 export const FILE_LIMITS: JsonLimits = { ...JSON_LIMITS, structure: Infinity };

@@ -13,7 +13,7 @@ export interface MessageLimits {
   readonly remoteMessageBytes?: number;
   /**
    * Most structural characters of one message of a server: braces, brackets, colons and commas outside of strings. They
-   * decide how long a message takes to parse. Default 250,000. A message also nests at most 1,000 levels.
+   * decide how long a message takes to parse. Default 200,000. A message also nests at most 1,000 levels.
    */
   readonly structuralCharacters?: number;
   /** Most entries of one list of a server, such as its tools, over all pages; the rest is left out. Default 2,000. */

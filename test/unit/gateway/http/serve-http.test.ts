@@ -347,6 +347,17 @@ describe('an invalid HTTP request', () => {
     expect((await ask({ body: call(2), headers: ofSession(id) })).status).toBe(200);
   });
 
+  it('is refused if it nests too deeply or has too much structure.', async () => {
+    const { begin, ask } = await serving();
+    const id = await begin();
+    for (const value of ['['.repeat(2_000) + ']'.repeat(2_000), `[${'{},'.repeat(100_000)}0]`]) {
+      const body = JSON.stringify(call(1, 'echo', { text: '?' })).replace('"?"', value);
+      const reply = await ask({ body, headers: ofSession(id) });
+      expect([reply.status, await reply.json()]).toMatchObject([413, { id: null, error: { code: -32600 } }]);
+    }
+    expect((await ask({ body: call(2), headers: ofSession(id) })).status).toBe(200);
+  });
+
   it('is refused if its protocol version is unsupported.', async () => {
     const { begin, post } = await serving();
     const reply = await post(await begin(), call(1), { 'mcp-protocol-version': '1999-01-01' });
@@ -411,7 +422,7 @@ describe('an HTTP service', () => {
   });
 
   it('waits for a client that reads its last answer slowly.', async () => {
-    const { begin, post, service } = await serving();
+    const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
     await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
@@ -421,7 +432,7 @@ describe('an HTTP service', () => {
   });
 
   it('does not wait for a client that does not read when it has to close at once.', async () => {
-    const { begin, post, service } = await serving();
+    const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
     await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);

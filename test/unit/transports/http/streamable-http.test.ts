@@ -551,6 +551,22 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     expect(transport.ended).toBeUndefined();
   });
 
+  it('fails only the request whose answer is beyond a limit of JSON', async () => {
+    const { transport, recorded } = await connect(
+      {
+        request: (seen, res) =>
+          answer(res, seen, { list: Array.from({ length: seen.rpc.method === 'big' ? 100 : 1 }, () => 0) }),
+      },
+      { limits: { structuralCharacters: 60 } },
+    );
+    await open(transport);
+    const big = failureOf(transport.send(request(1, 'big')));
+    await transport.send(request(2, 'small'));
+    expect((await big).failure.code).toBe('message-too-large');
+    expect(recorded.messages.at(-1)).toMatchObject({ id: 2 });
+    expect(transport.ended).toBeUndefined();
+  });
+
   it('reports signs of life', async () => {
     const { transport, recorded } = await connect({});
     await open(transport);

@@ -180,4 +180,50 @@ describe('the message reader', () => {
     reader.end();
     expect(heard.messages).toEqual([ping]);
   });
+
+  describe('beyond a limit of JSON', () => {
+    const LIMITS = { depth: 3, structure: 20 };
+    const deep = '{"jsonrpc":"2.0","id":7,"result":{"a":[[1]]}}';
+    const refused = [['nests deeper than 3 levels', 7]];
+    const readWith = (...chunks: string[]): Heard => {
+      const { reader, heard } = reading(1_000, LIMITS);
+      for (const chunk of chunks) reader.push(Buffer.from(chunk));
+      reader.end();
+      return heard;
+    };
+
+    it.each([
+      ['a line', `${deep}\n`],
+      ['a line after log text', `listening ${deep}\n`],
+      ['a message without a line feed', deep],
+      ['a message over several lines', `{\n"jsonrpc":"2.0","id":7,\n\n"result":{"a":[[1]]}\n}\n`],
+      ['a batch', `[${deep}]\n`],
+    ])('refuses %s, and reads the next', (what, text) => {
+      const heard = readWith(text, `${text.endsWith('\n') ? '' : '\n'}${PING}\n`);
+      const id = what === 'a batch' || what === 'a message over several lines' ? expect.anything() : 7;
+      expect(heard.tooComplex).toHaveLength(1);
+      if (id === 7) expect(heard.tooComplex).toEqual(refused);
+      expect(heard.messages).toEqual([ping]);
+    });
+
+    it('counts the structural characters', () => {
+      const wide = `{"jsonrpc":"2.0","id":7,"result":{"a":[${'0,'.repeat(20)}0]}}`;
+      expect(readWith(`${wide}\n`).tooComplex).toEqual([['has more than 20 structural characters', 7]]);
+    });
+
+    it('keeps no more empty lines of a message than the limit of bytes', () => {
+      const { reader, heard } = reading(1_000);
+      reader.push(Buffer.from('{"jsonrpc":\n'));
+      for (let line = 0; line < 2_000; line += 1) reader.push(Buffer.from('\n'));
+      expect(reader.unread).toEqual([]);
+      expect(heard.noise).toHaveLength(1);
+    });
+
+    it('reads a line with many beginnings of messages in linear time', () => {
+      const { reader, heard } = reading(8_000_000);
+      const line = `log ${'{"id":[ '.repeat(1_000_000)}`;
+      reader.push(Buffer.from(`${line}\n${PING}\n`));
+      expect(heard.messages).toEqual([ping]);
+    });
+  });
 });

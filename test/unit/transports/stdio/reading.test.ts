@@ -68,6 +68,7 @@ describe('reading what a server writes', () => {
     const server = await started(
       script(`const text = 'L'.repeat(50 * 1024 * 1024);
         each(({ id }) => send({ id, result: { content: [{ type: 'text', text }] } }))`),
+      { limits: { stdioMessageBytes: 64 * 1024 * 1024 } },
     );
     const began = performance.now();
     const answer = await server.ask(1);
@@ -123,6 +124,23 @@ describe('reading what a server writes', () => {
     expect(await server.ask(1)).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
     expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
     expect(server.transport.ended).toBeUndefined();
+  });
+
+  it.each([
+    ['depth', "'['.repeat(2_000) + ']'.repeat(2_000)"],
+    ['structure', "'[' + '{},'.repeat(200_000) + '0]'"],
+  ])('fails only the call whose answer is beyond the limit of %s', async (_, value) => {
+    const server = await started(
+      script(`each(({ id, method }) => {
+        const value = method === 'big' ? ${value} : '[]';
+        process.stdout.write('{"jsonrpc":"2.0","method":"notifications/x","params":{"a":' + value + '}}\\n');
+        process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":{"a":' + value + '}}\\n');
+      })`),
+    );
+    const [big, small] = await Promise.all([server.ask(1, 'big'), server.ask(2, 'small')]);
+    expect(big).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
+    expect(small).toMatchObject({ id: 2, result: { a: [] } });
+    expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large', 'message-too-large']);
   });
 
   it('ends the session if a line has no end', async () => {

@@ -156,9 +156,10 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option('--http [port]', 'serve many clients over HTTP; default: any free port', toPort)
     .option(
       '--host <address>',
-      'address to listen on; requires a token or an issuer if other computers can reach it',
+      'address to listen on; --no-token is refused if other computers can reach it',
     )
-    .option('--token <token>', 'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN')
+    .option('--token <token>', 'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN, or one that is made and kept')
+    .option('--no-token', 'let every user and program of this computer in')
     .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
     .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
     .option(

@@ -1,6 +1,7 @@
 /** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { readBytes } from '../../transports/http/request-body.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
@@ -57,6 +58,8 @@ export interface RoutesOptions {
   readonly maxBodyBytes: number;
   /** Whether the service accepts no further sessions. */
   readonly isClosing: () => boolean;
+  /** A request on this connection may be answered. */
+  readonly admitted: (connection: Socket) => void;
   readonly clock: Clock;
 }
 
@@ -96,6 +99,7 @@ export class HttpRoutes {
     if (place === undefined) return refuse(response, NOTHING_HERE);
     const caller = await access.caller(headers, new URL(path, origin));
     if (isRefused(caller)) return refuse(response, caller);
+    this.#options.admitted(request.socket);
     return this.#converse({ request, response, caller, place });
   }
 

@@ -14,7 +14,7 @@ import type {
 import { filter } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
-import { Deadline } from '../calls/deadline.js';
+import { Deadline, limitsOf } from '../calls/deadline.js';
 import { mayBeOf } from '../catalog/naming.js';
 import type { RenderedResult } from '../results/render-result.js';
 import type { ResultOptions } from './results.js';
@@ -724,7 +724,7 @@ export class Troupe {
     if (awaitedServer === undefined) throw this.#unknown(name);
     const startedAt = clock.now();
     const idleMs = options.timeoutMs ?? awaitedServer.entry.settings.callTimeoutMs;
-    const limits = { idleMs, totalMs: options.totalTimeoutMs ?? 0 };
+    const limits = limitsOf(idleMs, options.totalTimeoutMs);
     const deadline = new Deadline(clock, limits, options.signal);
     try {
       const isListed = (): boolean => registry.tool(name) !== undefined;

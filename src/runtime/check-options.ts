@@ -127,6 +127,7 @@ const OPTIONS = {
     remoteMessageBytes: COUNT,
     structuralCharacters: COUNT,
     listEntries: COUNT,
+    eventsPerSecond: COUNT,
   } satisfies { readonly [K in keyof MessageLimits]-?: Schema }),
   handlers: (value, _name, report, { capabilities }) => {
     for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);

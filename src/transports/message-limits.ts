@@ -1,5 +1,6 @@
 /** How much one message of a server may hold, and what takes the place of an answer that holds more. */
 import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { DEFAULT_EVENTS_PER_SECOND } from '../lifecycle/event-rate.js';
 import { JSON_LIMITS, type JsonLimits } from '../json/parse-json.js';
 
 /**
@@ -18,6 +19,11 @@ export interface MessageLimits {
   readonly structuralCharacters?: number;
   /** Most entries of one list of a server, such as its tools, over all pages; the rest is left out. Default 2,000. */
   readonly listEntries?: number;
+  /**
+   * Most events in a second that one server causes by log messages, progress and other notifications; the rest is left out
+   * and counted in a `diagnostic`. Callbacks of calls get all progress. Default 1,000.
+   */
+  readonly eventsPerSecond?: number;
 }
 
 export const DEFAULT_MESSAGE_LIMITS: Required<MessageLimits> = {
@@ -25,6 +31,7 @@ export const DEFAULT_MESSAGE_LIMITS: Required<MessageLimits> = {
   remoteMessageBytes: 16 * 1024 * 1024,
   structuralCharacters: JSON_LIMITS.structure,
   listEntries: 2_000,
+  eventsPerSecond: DEFAULT_EVENTS_PER_SECOND,
 };
 
 /** The limits on the JSON of one message. */

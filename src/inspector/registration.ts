@@ -98,7 +98,8 @@ async function readRegistration(file: string): Promise<RegisteredInspection | un
   const stats = await lstat(file);
   const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
   if (!stats.isFile() || !isOurs(stats) || !isPrivate || stats.size > LARGEST) return undefined;
-  const value = parseJson(await readFile(file, 'utf8')) as Partial<Record<string, unknown>> | null | undefined;
+  const value = parseJson(await readFile(file, 'utf8')) as
+    Partial<Record<string, unknown>> | null | undefined;
   const { troupeInspection, pid, url, title, mode, startedAt } = value ?? {};
   if (troupeInspection !== FORMAT || !Number.isSafeInteger(pid) || !Number.isFinite(startedAt))
     return undefined;

@@ -63,7 +63,7 @@ export function excessOf(text: string, { depth, structure }: JsonLimits = JSON_L
 
 /** The index of the quote that ends the string that begins there; the end of the text if there is none. */
 function endOfString(text: string, begin: number): number {
-  for (let from = begin + 1; ; ) {
+  for (let from = begin + 1; ;) {
     const quote = text.indexOf('"', from);
     if (quote === -1) return text.length;
     let before = quote - 1;

@@ -58,7 +58,10 @@ export class EventRate {
       if (leftOut.size === 0) continue;
       const counts = [...leftOut].map(([type, count]) => `${count} of ${type}`).join(', ');
       leftOut.clear();
-      this.report(server, `Events were left out, because there are more than ${this.most} in a second: ${counts}.`);
+      this.report(
+        server,
+        `Events were left out, because there are more than ${this.most} in a second: ${counts}.`,
+      );
     }
   }
 

@@ -343,10 +343,13 @@ export class Troupe {
   serversToCome(name: string): readonly string[] {
     const { servers, naming, registry } = this.#parts;
     if (this.whyIdle !== undefined || this.vanished(name) !== undefined) return [];
-    return this.status
-      .filter(({ server, tags }) => !tags.includes('settled') && mayBeOf(server, name, naming))
-      .map(({ server }) => server)
-      .filter((server) => servers.get(server)?.context !== undefined && !registry.hasListOf(server));
+    // Every waiting call asks after each batch of events, so the name comes first: a status costs far more.
+    return [...servers.all]
+      .filter((server) => mayBeOf(server.name, name, naming) && !registry.hasListOf(server.name))
+      .filter(
+        ({ context, connection }) => context !== undefined && !connection.status.tags.includes('settled'),
+      )
+      .map((server) => server.name);
   }
 
   /**

@@ -21,7 +21,14 @@ import { settlesWithin } from '../../async/settles-within.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
 import { answeredId, endsOf } from '../../transports/oversize-id.js';
 import { WriteQueue } from '../../transports/stdio/write-queue.js';
-import { notText, parseError, tooComplex, tooLong, toJson, type RpcErrorAnswer } from '../client/client-message.js';
+import {
+  notText,
+  parseError,
+  tooComplex,
+  tooLong,
+  toJson,
+  type RpcErrorAnswer,
+} from '../client/client-message.js';
 import { Conversation, type Heard } from '../client/conversation.js';
 import { BackpressuredInput } from './backpressured-input.js';
 

@@ -51,7 +51,9 @@ describe('JSON that others wrote', () => {
   });
 
   it('is counted as a parser reads it, whatever its strings hold', () => {
-    const text = fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', ']', ':', ',', 'a', '\n', '\u2028') });
+    const text = fc.string({
+      unit: fc.constantFrom('"', '\\', '[', '{', ']', ':', ',', 'a', '\n', '\u2028'),
+    });
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, fc.boolean(), (value, key, isSpaced) => {
         const whole = { [key]: [value, key] };

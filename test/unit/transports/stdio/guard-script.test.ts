@@ -175,7 +175,17 @@ describe('the marked processes of a guard', () => {
     ['a grep that cannot', `${bin}:${process.env['PATH']}`],
   ])('are those that have the mark as a whole variable, whatever environments hold (%s)', (_, path) => {
     const part = fc.oneof(
-      fc.constantFrom('\0', '\n', ' ', 'A=', variable, `${variable}\0`, `\0${variable}\0`, MARK, 'TROUPE_OWNER='),
+      fc.constantFrom(
+        '\0',
+        '\n',
+        ' ',
+        'A=',
+        variable,
+        `${variable}\0`,
+        `\0${variable}\0`,
+        MARK,
+        'TROUPE_OWNER=',
+      ),
       fc.nat(30).map((pid) => `==> ${folder}/../${pid}/environ <==\n`),
       fc.nat(30).map((pid) => `/proc/${pid}/environ`),
       fc.string({ maxLength: 5 }),

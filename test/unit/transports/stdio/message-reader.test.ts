@@ -83,7 +83,12 @@ describe('the message reader', () => {
     '{}',
     '{"jsonrpc":"1.0","method":"ping"}',
   ])('treats %j as noise and reads on', (line) => {
-    expect(read(`${line}\n${PING}\n`)).toEqual({ messages: [ping], noise: [line], tooLarge: [], tooComplex: [] });
+    expect(read(`${line}\n${PING}\n`)).toEqual({
+      messages: [ping],
+      noise: [line],
+      tooLarge: [],
+      tooComplex: [],
+    });
   });
 
   it('reports the size of a message beyond the limit and the request it answers', () => {

@@ -9,6 +9,7 @@ export type DiagnosticKind =
   | 'config-reloaded'
   | 'confirmation-policy-failed'
   | 'entry-outdated'
+  | 'events-left-out'
   | 'injection-signals'
   | 'inspector-failed'
   | 'invalid-output'

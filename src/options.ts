@@ -13,6 +13,7 @@ import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
 import type { Clock, Logger } from './ports.js';
 import type { NetworkOption } from './transports/http/network-options.js';
+import type { MessageLimits } from './transports/message-limits.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
 import type { NamingTemplate, PolicyOverrides, ServerConfig } from './config/entry/server-config.js';
 import type { TrustPolicy } from './trust/trust-request.js';
@@ -92,6 +93,8 @@ export interface TroupeOptions {
    * `ALL_PROXY` and `NO_PROXY`.
    */
   readonly network?: NetworkOption;
+  /** How much one message and one list of a server may hold. Default: the defaults of `MessageLimits`. */
+  readonly limits?: MessageLimits;
   /**
    * Answers to requests of servers: roots, sampling, elicitation. Only what has a handler is declared.
    * Default: none.

@@ -25,21 +25,66 @@ export interface Clock {
 /** A longer delay would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** Handles of what is due without delay: a timer of Node would wait for a millisecond. */
-const immediate = new WeakSet<object>();
+/** A timer that fires later than this was held up: the process was stopped, or its event loop was busy. */
+const LATE_MS = 10;
+
+/** Timers that are due and wait for what came before them. */
+let overdue = 0;
+
+/**
+ * A timer of the system clock. One that was held up first lets the event loop read what has come meanwhile, in two turns,
+ * because an answer that came in time must win over its time limit. Timers that are due meanwhile wait as well, so that
+ * their order stays.
+ */
+class SystemTimer {
+  readonly #fn: () => void;
+  readonly #dueAt: number;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: NodeJS.Immediate | undefined;
+  #isOverdue = false;
+
+  constructor(fn: () => void, ms: number) {
+    this.#fn = fn;
+    this.#dueAt = performance.now() + ms;
+    // A timer of Node would wait for a millisecond.
+    if (ms > 0) this.#timer = setTimeout(() => this.#fire(), Math.min(ms, MAX_DELAY_MS));
+    else this.#turn = setImmediate(fn);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
+    this.#leaveQueue();
+  }
+
+  /** Does not keep the process running. */
+  unref(): void {
+    this.#timer?.unref();
+    this.#turn?.unref();
+  }
+
+  #fire(): void {
+    if (overdue === 0 && performance.now() - this.#dueAt < LATE_MS) return this.#fn();
+    this.#isOverdue = true;
+    overdue += 1;
+    this.#turn = setImmediate(() => {
+      this.#turn = setImmediate(() => {
+        this.#leaveQueue();
+        this.#fn();
+      });
+    });
+  }
+
+  #leaveQueue(): void {
+    if (this.#isOverdue) overdue -= 1;
+    this.#isOverdue = false;
+  }
+}
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (fn, ms) => {
-    if (ms > 0) return setTimeout(fn, Math.min(ms, MAX_DELAY_MS));
-    const handle = setImmediate(fn);
-    immediate.add(handle);
-    return handle;
-  },
-  clearTimeout: (handle) => {
-    if (immediate.has(handle as NodeJS.Immediate)) clearImmediate(handle as NodeJS.Immediate);
-    else clearTimeout(handle as NodeJS.Timeout);
-  },
+  setTimeout: (fn, ms) => new SystemTimer(fn, ms),
+  clearTimeout: (handle) => (handle as SystemTimer | undefined)?.clear(),
 };
 
 /** Receives what no observer has received. Silent unless the host gives one. */

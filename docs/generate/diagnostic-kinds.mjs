@@ -67,6 +67,12 @@ export const DIAGNOSTIC_KINDS = {
       'The changed entry of a server does not work. The session of the previous entry continues; `outdated` in the status has the failure.',
     action: 'Correct the entry.',
   },
+  'events-left-out': {
+    severity: 'warning',
+    meaning:
+      'A server caused more events in a second than `limits.eventsPerSecond`. Those beyond were not published; the message has their number by type.',
+    action: 'Raise its log level (`setLogLevel`), or the limit.',
+  },
   'injection-signals': {
     severity: 'warning',
     meaning:

@@ -49,7 +49,7 @@ async function wholeList(
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
     session.listReads.begin(['tools']);
-    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs };
+    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs, limits: ports.limits };
     return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);

@@ -9,6 +9,7 @@
  */
 import { checkLimit } from '../results/limit-text.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import { excessOf } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import { allAnswers, type ToolSource } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
@@ -281,8 +282,11 @@ async function answer(
 /** For a tool without arguments, models write an empty text. */
 function read(written: unknown): { readonly args?: unknown; readonly problem?: string } {
   if (typeof written !== 'string') return { args: written };
+  if (written.trim() === '') return { args: {} };
+  const excess = excessOf(written);
+  if (excess !== undefined) return { problem: `The text of the arguments ${excess}, and nothing was sent.` };
   try {
-    return { args: written.trim() === '' ? {} : JSON.parse(written) };
+    return { args: JSON.parse(written) };
   } catch (error) {
     const why = messageOf(error);
     return {

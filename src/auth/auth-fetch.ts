@@ -8,6 +8,7 @@
  * A3. A server leads to no address that it must not choose (`auth-reach.ts`).
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { excessOf } from '../json/parse-json.js';
 import { isLoopback } from '../transports/loopback-host.js';
 import type { Clock } from '../ports.js';
 import { shownUrl } from '../transports/http/server-address.js';
@@ -68,7 +69,10 @@ export function openAuthFetch(options: {
         body: textOf(init.body),
         signal: AbortSignal.any([signal, limit.signal, ...(init.signal ? [init.signal] : [])]),
       });
-      const text = withoutNulls(await readText(reply.body, MAX_BYTES, () => {}));
+      const said = await readText(reply.body, MAX_BYTES, () => {});
+      const excess = excessOf(said);
+      if (excess !== undefined) throw unreadable(url, `an answer that ${excess}`);
+      const text = withoutNulls(said);
       const status = reply.status;
       if (status === 429 || status >= 500) throw notNow(url, reply, clock.now());
       if (init.method === 'POST') requireUsable(status, text);
@@ -135,12 +139,14 @@ function notNow(url: URL, reply: HttpReply, now: number): TransportError {
   });
 }
 
+function unreadable(url: URL, what: string): TransportError {
+  const message = `The authorization server at ${shownUrl(url)} answered with ${what}.`;
+  return new TransportError({ code: 'auth-required', message });
+}
+
 function explained(error: unknown, url: URL): unknown {
   const place = `the authorization server at ${shownUrl(url)}`;
-  if (error instanceof BodyTooLarge) {
-    const message = `The authorization server at ${shownUrl(url)} answered with more than ${MAX_BYTES} bytes.`;
-    return new TransportError({ code: 'auth-required', message });
-  }
+  if (error instanceof BodyTooLarge) return unreadable(url, `more than ${MAX_BYTES} bytes`);
   if (!(error instanceof NetworkError)) return error;
   return new TransportError(notReached(error, place).failure, { cause: error });
 }

@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
+import { HEADER_LIMITS, limitConnections } from '../transports/http/connection-limit.js';
 import { TransportError } from '../failures/transport-error.js';
 
 export interface Loopback {
@@ -59,12 +60,13 @@ export async function openLoopback({
 }: LoopbackOptions): Promise<Loopback> {
   const serving = new Set<Promise<void>>();
   const pages = new Pages();
-  const server = createServer((request, response) => {
+  const server = createServer(HEADER_LIMITS, (request, response) => {
     const served = serve(request, response, { onRedirect, path, pages }).catch(() => void response.destroy());
     serving.add(served);
     void served.then(() => serving.delete(served));
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  // A connection without a request makes room for the browser.
+  limitConnections(server, MAX_CONNECTIONS);
   // A browser that resolves `localhost` to several addresses tries this one too.
   await listen(server, host === '[::1]' ? '::1' : HOST, port, preferred);
   const { port: taken } = server.address() as AddressInfo;

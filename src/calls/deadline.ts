@@ -29,6 +29,17 @@ export interface Limits {
   readonly totalMs: number;
 }
 
+/** How many times the longest silence a whole request takes at most, unless its caller says otherwise. */
+const SILENCES = 10;
+
+/**
+ * The limits of a request: without a total limit of its caller, a server that keeps telling progress would keep it for ever
+ * (MCP 2025-11-25, "Timeouts": a maximum should always be enforced). Without a limit of silence there is none.
+ */
+export function limitsOf(idleMs: number, totalMs: number = SILENCES * idleMs): Limits {
+  return { idleMs, totalMs };
+}
+
 /** Aborts with `TimedOut` or `GivenUp`. Its creator calls `end`. */
 export class Deadline extends LazyAbortController {
   readonly #clock: Clock;

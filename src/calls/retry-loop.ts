@@ -17,7 +17,7 @@ import { pause } from '../async/abortable.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';
-import { Deadline } from './deadline.js';
+import { Deadline, limitsOf } from './deadline.js';
 import type { Exchange } from './exchange.js';
 import { mayHaveArrived, outOfTurn, unreached, Unanswered, whyUnanswered } from './outcome.js';
 
@@ -50,7 +50,7 @@ export class RetryLoop<TAnswer> {
   /** Starts the deadline. Its creator calls `run` or `runOver`, once. */
   constructor(ports: RetryPorts, route: CallRoute, exchange: Exchange<TAnswer>) {
     const { timeoutMs: idleMs, options } = exchange;
-    const limits = { idleMs, totalMs: options.totalTimeoutMs ?? 0 };
+    const limits = limitsOf(idleMs, options.totalTimeoutMs);
     this.#ports = ports;
     this.#route = route;
     this.#exchange = exchange;

@@ -10,7 +10,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../storage/make-folder.js';
-import { parseJson } from '../json/parse-json.js';
+import { FILE_LIMITS, parseJson } from '../json/parse-json.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../storage/stored-file.js';
 import { userFolder } from '../storage/user-folder.js';
@@ -87,7 +87,7 @@ function fileName(key: string): string {
 async function readCatalog(file: string, key: string): Promise<CachedCatalog | undefined> {
   const text = await readStored(file, LONGEST);
   if (text === undefined) return undefined;
-  const value = parseJson(text);
+  const value = parseJson(text, FILE_LIMITS);
   const format = isJsonObject(value) ? value['troupeCatalog'] : undefined;
   if (typeof format === 'number' && format > FORMAT) {
     throw new Error(`${file} was written by a newer version`);

@@ -1,16 +1,20 @@
 /** Reads one list over all its pages (MCP specification, "Pagination"). */
+import { setImmediate } from 'node:timers/promises';
 import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
-import { jsonSize } from '../json/nesting.js';
+import { jsonSize, jsonStructure } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
+import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from '../transports/message-limits.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
 /** Pages in a row without a new entry. A server that filters its pages may have a few. */
 export const MAX_FRUITLESS = 10;
 
-/** Limit of characters of all pages together: as much as one message may hold. */
-const MAX_SIZE = 64 * 1024 * 1024;
+/** Limit of characters of all pages together. */
+const MAX_SIZE = 16 * 1024 * 1024;
+/** Structural characters of a list above which other work of the host runs before the list is checked. */
+const LARGE_STRUCTURE = 50_000;
 /** The share of the time limit after which no further page is awaited, so that the pages read so far can still be used. */
 const SHARE_OF_LIMIT = 0.9;
 
@@ -21,6 +25,8 @@ export interface ListRequest {
   readonly key: string;
   /** Milliseconds for all pages together; 0 = no limit. */
   readonly limitMs: number;
+  /** All pages together hold at most the structural characters of one message. Default: `DEFAULT_MESSAGE_LIMITS`. */
+  readonly limits?: MessageLimits | undefined;
 }
 
 export interface WholeList {
@@ -33,13 +39,13 @@ export interface WholeList {
 
 /**
  * Reads every page of a list. Reading stops and keeps the entries so far if a cursor is repeated, after several pages without
- * a new entry, if a page would make the list too large, or if a further page does not come in time. An entry that a later
- * page repeats is kept once.
+ * a new entry, if a page would make the list too large, or if a further page does not come in time. Of a page with too many
+ * entries, the first are kept. An entry that a later page repeats is kept once.
  */
 export async function listAll(
   client: ProtocolClient,
   clock: Clock,
-  { method, key, limitMs }: ListRequest,
+  { method, key, limitMs, limits }: ListRequest,
   signal: AbortSignal,
 ): Promise<WholeList> {
   const begun = clock.now();
@@ -47,7 +53,9 @@ export async function listAll(
   const cursors = new Set<string>();
   const known = new Set<string>();
   const stop = (why: string): WholeList => ({ items, problem: `${method} ${why}` });
+  const { structuralCharacters, listEntries } = { ...DEFAULT_MESSAGE_LIMITS, ...limits };
   let size = 0;
+  let structure = 0;
   let fruitless = 0;
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -74,11 +82,17 @@ export async function listAll(
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
     size += jsonSize(entries, MAX_SIZE);
-    if (size > MAX_SIZE) return stop(`is too large; read ${page - 1} pages and stopped.`);
+    const ofPage = jsonStructure(entries, structuralCharacters);
+    if (ofPage > LARGE_STRUCTURE) await setImmediate();
+    structure += ofPage;
+    if (size > MAX_SIZE || structure > structuralCharacters)
+      return stop(`is too large; read ${page - 1} pages and stopped.`);
     const next = result['nextCursor'];
     const isOnly = page === 1 && typeof next !== 'string';
     const fresh = isOnly ? (entries as readonly unknown[]) : newEntries(entries, known);
-    for (const entry of fresh) items.push(entry);
+    const room = listEntries - items.length;
+    for (const entry of fresh.slice(0, room)) items.push(entry);
+    if (fresh.length > room) return stop(`has more than ${listEntries} entries; the rest was left out.`);
     if (typeof next !== 'string') return { items, problem: undefined };
     fruitless = fresh.length === 0 ? fruitless + 1 : 0;
     if (fruitless === MAX_FRUITLESS) {

@@ -154,11 +154,12 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
 function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'serve', 'serve all servers as one MCP server over stdin and stdout')
     .option('--http [port]', 'serve many clients over HTTP; default: any free port', toPort)
+    .option('--host <address>', 'address to listen on; --no-token is refused if other computers can reach it')
     .option(
-      '--host <address>',
-      'address to listen on; requires a token or an issuer if other computers can reach it',
+      '--token <token>',
+      'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN, or one that is made and kept',
     )
-    .option('--token <token>', 'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN')
+    .option('--no-token', 'let every user and program of this computer in')
     .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
     .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
     .option(

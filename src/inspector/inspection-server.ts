@@ -11,8 +11,9 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../errors.js';
+import { HEADER_LIMITS, limitConnections } from '../transports/http/connection-limit.js';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { refuse } from './inspector-answers.js';
@@ -62,16 +63,15 @@ export async function openInspectionServer({
   const token = makeToken();
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: REQUEST_LIMIT_MS,
     requestTimeout: REQUEST_LIMIT_MS,
-    connectionsCheckingInterval: REQUEST_LIMIT_MS,
+    ...HEADER_LIMITS,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  const admit = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
   const { port: taken } = server.address() as AddressInfo;
   const gate = new AccessGuard(taken, token);
   server.on('request', (request, response) => {
-    serve(request, response, { routes, gate }).catch(() => void response.destroy());
+    serve(request, response, { routes, gate, admit }).catch(() => void response.destroy());
   });
   let closed: Promise<void> | undefined;
   const end = async (why: string): Promise<void> => {
@@ -92,7 +92,15 @@ export async function openInspectionServer({
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  { routes, gate }: { readonly routes: Routes; readonly gate: AccessGuard },
+  {
+    routes,
+    gate,
+    admit,
+  }: {
+    readonly routes: Routes;
+    readonly gate: AccessGuard;
+    readonly admit: (connection: Socket) => void;
+  },
 ): Promise<void> {
   const { headers, url = '/' } = request;
   const refusal = gate.refusal(headers);
@@ -103,6 +111,7 @@ async function serve(
   if (!exchange.url.pathname.startsWith('/api/')) return routes.page(exchange);
   const apiRefusal = gate.apiRefusal(headers);
   if (apiRefusal !== undefined) return refuse(response, apiRefusal);
+  admit(request.socket);
   return routes.api(exchange);
 }
 

@@ -11,6 +11,7 @@
 import { chmod, lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
+import { parseJson } from '../json/parse-json.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { userFolder } from '../storage/user-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
@@ -97,7 +98,8 @@ async function readRegistration(file: string): Promise<RegisteredInspection | un
   const stats = await lstat(file);
   const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
   if (!stats.isFile() || !isOurs(stats) || !isPrivate || stats.size > LARGEST) return undefined;
-  const value = JSON.parse(await readFile(file, 'utf8')) as Partial<Record<string, unknown>> | null;
+  const value = parseJson(await readFile(file, 'utf8')) as
+    Partial<Record<string, unknown>> | null | undefined;
   const { troupeInspection, pid, url, title, mode, startedAt } = value ?? {};
   if (troupeInspection !== FORMAT || !Number.isSafeInteger(pid) || !Number.isFinite(startedAt))
     return undefined;

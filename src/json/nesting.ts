@@ -4,8 +4,9 @@
 export const MAX_DEPTH = 200;
 const WIDE = 100;
 
-function childrenOf(value: unknown): unknown[] {
-  return typeof value === 'object' && value !== null ? Object.values(value) : [];
+function childrenOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Array.isArray(value) ? value : Object.values(value);
 }
 
 /** Goes level by level, and visits each object of a wide level once, so that neither depth nor a cycle exhausts memory. */
@@ -22,6 +23,20 @@ export function isDeeperThan(limit: number, value: unknown): boolean {
   return false;
 }
 
+/** The structural characters of a JSON value, as `excessOf` counts them in its text. Stops counting beyond `limit`. */
+export function jsonStructure(value: unknown, limit: number): number {
+  let count = 0;
+  const rest: unknown[] = [value];
+  while (rest.length > 0 && count <= limit) {
+    const each = rest.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    const members = childrenOf(each);
+    count += 2 + Math.max(0, members.length - 1) + (Array.isArray(each) ? 0 : members.length);
+    for (const member of members) rest.push(member);
+  }
+  return count;
+}
+
 /** The size that counts for a value at least. */
 const LEAST = 8;
 
@@ -32,14 +47,23 @@ const LEAST = 8;
 export function jsonSize(value: unknown, limit: number): number {
   let size = 0;
   const rest: unknown[] = [value];
+  const add = (member: unknown): void => {
+    if (typeof member === 'object' && member !== null) rest.push(member);
+    else size += typeof member === 'string' ? Math.max(member.length, LEAST) : LEAST;
+  };
   while (rest.length > 0 && size <= limit) {
     const each = rest.pop();
-    size += typeof each === 'string' ? Math.max(each.length, LEAST) : LEAST;
-    if (typeof each !== 'object' || each === null) continue;
-    for (const [name, member] of Object.entries(each)) {
-      if (!Array.isArray(each)) size += name.length;
-      rest.push(member);
+    if (typeof each !== 'object' || each === null) {
+      add(each);
+      continue;
     }
+    size += LEAST;
+    if (Array.isArray(each)) for (const member of each as unknown[]) add(member);
+    else
+      for (const name of Object.keys(each)) {
+        size += name.length;
+        add((each as Readonly<Record<string, unknown>>)[name]);
+      }
   }
   return size;
 }

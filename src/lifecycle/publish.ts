@@ -13,6 +13,7 @@
  * L4. After `complete` nothing more is delivered, and every wait has ended.
  * L5. An error of an observer is logged each time. Only the first one is a diagnostic too: an observer that throws for
  *     every diagnostic would never stop.
+ * L6. One server causes a limited number of events in a second (`event-rate.ts`).
  */
 import type { Subscriber } from 'rxjs';
 import { onAbort } from '../async/caller-signal.js';
@@ -23,6 +24,7 @@ import type { Clock, Logger } from '../ports.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { messageOf, toError } from '../text/error-message.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from './event.js';
+import { DEFAULT_EVENTS_PER_SECOND, EventRate } from './event-rate.js';
 import { freezeInDevelopment } from '../json/freeze.js';
 import { distinctUntilChanged, Observable } from './rx.js';
 import { SafeObservable } from './safe-observable.js';
@@ -65,6 +67,7 @@ export class Publisher {
   /** Batches since the event loop last turned. */
   #inARow = 0;
 
+  readonly #rate: EventRate;
   readonly #logger: Logger;
   /** Observers that have thrown. */
   readonly #failed = new WeakSet<object>();
@@ -74,7 +77,11 @@ export class Publisher {
     private readonly clock: Clock,
     logger?: Logger,
     private readonly mask: Mask = NO_MASK,
+    eventsPerSecond: number = DEFAULT_EVENTS_PER_SECOND,
   ) {
+    this.#rate = new EventRate(clock, eventsPerSecond, (server, message) =>
+      this.publish({ type: 'diagnostic', server, kind: 'events-left-out', message }),
+    );
     this.#logger = guardedLogger(logger);
     this.events$ = this.observable((subscriber) => {
       subscriber.add(this.onevent((event) => subscriber.next(event)));
@@ -88,7 +95,7 @@ export class Publisher {
 
   /** Takes ownership of the body: it becomes the delivered event. */
   readonly publish = (body: LifecycleEventBody): void => {
-    if (this.#isComplete) return;
+    if (this.#isComplete || !this.#rate.admits(body)) return;
     this.#seq += 1;
     const event: Stamped = body;
     event.at = this.clock.now();
@@ -201,6 +208,7 @@ export class Publisher {
 
   /** Delivers what is queued and completes the stream. */
   complete(): void {
+    this.#rate.flush();
     this.#flush();
     this.#isComplete = true;
     this.#listeners = [];

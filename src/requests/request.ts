@@ -31,7 +31,7 @@ export interface RequestOptions {
    * `callTimeoutMs`, else 60,000.
    */
   readonly timeoutMs?: number;
-  /** Milliseconds for the whole request, waits and a repetition included. 0 = no limit, the default. */
+  /** Milliseconds for the whole request, waits and a repetition included. 0 = no limit. Default: ten times `timeoutMs`. */
   readonly totalTimeoutMs?: number;
   /** As the option `context` of a tool call. */
   readonly context?: unknown;

@@ -5,7 +5,7 @@
  */
 import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
 import type { GetPromptResult, LoggingLevel, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
-import { Deadline, Aborted, TimedOut } from '../calls/deadline.js';
+import { Deadline, Aborted, limitsOf, TimedOut } from '../calls/deadline.js';
 import { fitsTemplate, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';
 import { nearestName } from '../text/near-miss.js';
@@ -214,8 +214,8 @@ export class TroupeRequests {
       [...this.ports.servers()].some(({ present }) => hasTag(present, 'enriching'));
     const found = look();
     if (found !== undefined || !isListing()) return found;
-    const { signal, timeoutMs = DEFAULT_CALL_TIMEOUT_MS, totalTimeoutMs = 0 } = options;
-    const limits = { idleMs: timeoutMs, totalMs: totalTimeoutMs };
+    const { signal, timeoutMs = DEFAULT_CALL_TIMEOUT_MS, totalTimeoutMs } = options;
+    const limits = limitsOf(timeoutMs, totalTimeoutMs);
     const deadline = new Deadline(this.ports.clock, limits, signal);
     try {
       await this.ports.until(() => look() !== undefined || !isListing(), deadline.signal);

@@ -17,6 +17,7 @@ import { checkPort, refuseProblems } from '../config/refuse-options.js';
 import { recordProblem } from '../event-log/record/record-options.js';
 import type { TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
+import type { MessageLimits } from '../transports/message-limits.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';
@@ -79,6 +80,8 @@ const DISCOVER: Schema = {
   ],
 };
 
+const COUNT: Schema = { type: 'integer', minimum: 1 };
+
 const OPTIONS = {
   servers: { type: 'object', title: 'an object with one entry per server' },
   config: {
@@ -119,6 +122,13 @@ const OPTIONS = {
   network: (value, _name, report) => {
     for (const { field, message } of networkProblems(value)) report([field], message);
   },
+  limits: subset({
+    stdioMessageBytes: COUNT,
+    remoteMessageBytes: COUNT,
+    structuralCharacters: COUNT,
+    listEntries: COUNT,
+    eventsPerSecond: COUNT,
+  } satisfies { readonly [K in keyof MessageLimits]-?: Schema }),
   handlers: (value, _name, report, { capabilities }) => {
     for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);
   },
@@ -135,8 +145,8 @@ const OPTIONS = {
   },
   review: problem(reviewProblem),
   requiresConfirmation: FUNCTION,
-  maxConcurrentStarts: { type: 'integer', minimum: 1 },
-  retryBudget: subset({ burst: { type: 'integer', minimum: 1 }, everyMs: DURATION }),
+  maxConcurrentStarts: COUNT,
+  retryBudget: subset({ burst: COUNT, everyMs: DURATION }),
   cache: problem(cacheProblem),
   startGateMs: DURATION,
   // Its variables are read only when they are needed.

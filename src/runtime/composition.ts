@@ -94,7 +94,8 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const extras = new Extras();
   const wishes = new SessionPreferences();
 
-  const publisher = new Publisher(clock, options.logger, (text) => servers.maskAll(text));
+  const maskAll = (text: string): string => servers.maskAll(text);
+  const publisher = new Publisher(clock, options.logger, maskAll, options.limits?.eventsPerSecond);
   const { publish } = publisher;
   const mask = (server: string): Mask => servers.mask(server);
   const system = (): ObservableSystem => servers.supervisor.observable;
@@ -176,6 +177,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     reviews,
     publish,
     createTransport: internals.createTransport ?? createTransport,
+    limits: options.limits,
     network,
     signIns,
     createClient: (server) =>

@@ -197,7 +197,8 @@ function commandOf(pid: number): string {
   );
 }
 
-const isMarked = (pid: number): boolean => readProc(pid, 'environ').includes(`${MARK_NAME}=${MARK}`);
+const isMarked = (pid: number): boolean =>
+  readProc(pid, 'environ').split('\0').includes(`${MARK_NAME}=${MARK}`);
 
 /** Empty for a process that has ended or belongs to another user. */
 function readProc(pid: number, file: 'cmdline' | 'environ'): string {

@@ -5,6 +5,7 @@
  * messages mean: that is `protocol`.
  */
 import type { HttpServerConfig, StdioServerConfig, ServerConfig } from '../config/entry/server-config.js';
+import type { MessageLimits } from './message-limits.js';
 import type { SessionTransport } from './session-transport.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';
@@ -19,6 +20,8 @@ export interface TransportTerms {
   readonly clock: Clock;
   /** Strikes secrets out of the text of the server. */
   readonly mask: Mask;
+  /** How much one message of the server may hold. Default: `DEFAULT_MESSAGE_LIMITS`. */
+  readonly limits?: MessageLimits | undefined;
   /** The source of a remote server's tokens. Default: none. */
   readonly auth?: HttpAuth | undefined;
   /** What earlier sessions revealed about the server. Default: nothing. */
@@ -68,12 +71,12 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
 }
 
 async function createHttp(config: HttpServerConfig, terms: TransportTerms): Promise<SessionTransport> {
-  const { stop, clock, auth, network, memory } = terms;
+  const { stop, clock, auth, network, memory, limits } = terms;
   const openExchange = await network?.();
   const extra = await helperHeaders(config, terms);
   const { url, headers = {}, listen, forwardHeaders } = config;
   const own = { url, headers, listen, forwardHeaders };
-  const options = { ...own, stop, clock, auth, memory, openExchange, extra };
+  const options = { ...own, stop, clock, auth, memory, openExchange, extra, limits };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);

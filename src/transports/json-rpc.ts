@@ -5,7 +5,7 @@ import type {
   JSONRPCRequest,
   JSONRPCResultResponse,
 } from '@modelcontextprotocol/sdk/types.js';
-import { parseJson } from '../json/parse-json.js';
+import { parseJson, type JsonLimits } from '../json/parse-json.js';
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
@@ -24,9 +24,9 @@ export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefine
   return isBatch ? value : undefined;
 }
 
-/** As `messagesIn`, for a text. Undefined if it is not JSON. */
-export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
-  return messagesIn(parseJson(text));
+/** As `messagesIn`, for a text. Undefined if it is not JSON, or beyond a limit. */
+export function parseMessages(text: string, limits?: JsonLimits): readonly JSONRPCMessage[] | undefined {
+  return messagesIn(parseJson(text, limits));
 }
 
 /** Requests that only read. */

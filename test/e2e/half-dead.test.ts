@@ -207,16 +207,16 @@ describe('a half-dead server', () => {
     expect(row).toMatchObject({ state: 'ready', generation: 1 });
   }, 60_000);
 
-  it('that answers with 50 MB is received, and an answer above the limit fails only that call', async () => {
+  it('that answers with 15 MB is received, and an answer above the limit fails only that call', async () => {
     const troupe = await started(
       server(`tools.large = (answer, { megabytes }) => answer('x'.repeat(megabytes * 1024 * 1024));`),
     );
-    const [text, beside] = await Promise.all([call(troupe, 'large', { megabytes: 50 }), call(troupe, 'pid')]);
-    expect(text.length).toBe(50 * 1_024 * 1_024);
+    const [text, beside] = await Promise.all([call(troupe, 'large', { megabytes: 15 }), call(troupe, 'pid')]);
+    expect(text.length).toBe(15 * 1_024 * 1_024);
     expect(beside).toMatch(/^\d+$/);
-    await expect(call(troupe, 'large', { megabytes: 70 })).rejects.toMatchObject({
+    await expect(call(troupe, 'large', { megabytes: 17 })).rejects.toMatchObject({
       code: 'JSON_RPC_ERROR',
-      message: expect.stringContaining('67,108,864'),
+      message: expect.stringContaining('16,777,216'),
     });
     expect(await call(troupe, 'pid')).toBe(beside);
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1 }]);

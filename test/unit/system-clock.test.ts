@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports.js';
 
@@ -28,6 +30,24 @@ describe('the system clock', () => {
       const set: unknown = systemClock.setTimeout(() => resolve(set), 0);
     });
     for (const each of [handle, undefined]) expect(() => systemClock.clearTimeout(each)).not.toThrow();
+  });
+
+  it('lets what came in time be read before a timer that was held up, and keeps the order of timers.', async () => {
+    const order: string[] = [];
+    const child = spawn(process.execPath, ['-e', 'process.stdin.pipe(process.stdout)']);
+    child.stdin.write('warm');
+    await once(child.stdout, 'data');
+    child.stdout.on('data', () => order.push('child'));
+    child.stdin.write('answer');
+    for (const ms of [3, 1, 2]) systemClock.setTimeout(() => order.push(`after ${ms}`), 20 + ms);
+    const cleared = systemClock.setTimeout(() => order.push('cleared'), 22);
+    child.stdout.once('data', () => systemClock.clearTimeout(cleared));
+    // The answer comes while nothing runs, and the timers are due.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    await after(30);
+    child.kill();
+    await once(child, 'exit');
+    expect(order).toEqual(['child', 'after 1', 'after 2', 'after 3']);
   });
 
   it('waits longer than a timer of Node can.', async () => {

@@ -20,7 +20,8 @@ export async function startGateway() {
     config,
     JSON.stringify({ mcpServers: { fixture: { command: process.execPath, args: [FIXTURE] } } }),
   );
-  const child = spawn(process.execPath, [TROUPE, 'serve', '--bare', '--http=0', '--config', config], {
+  const words = ['serve', '--bare', '--http=0', '--no-token', '--config', config];
+  const child = spawn(process.execPath, [TROUPE, ...words], {
     env: { ...process.env, TROUPE_CACHE: 'off' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -17,7 +17,7 @@ npm run test:conformance
 \`\`\`
 
 The client scenarios are played by a troupe with one HTTP entry; the server scenarios go through
-\`troupe serve --bare --http\`, in front of a server on stdio. A scenario counts where no check failed or gave a warning, where
+\`troupe serve --bare --http --no-token\`, in front of a server on stdio. A scenario counts where no check failed or gave a warning, where
 at least so many checks passed as stand here, and where the client ended as it should: some scenarios would pass for a
 client that does nothing.
 `;

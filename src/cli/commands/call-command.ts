@@ -60,7 +60,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
       troupe.callTool(tool.name, args, {
         signal,
         onProgress,
-        ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
+        ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout, totalTimeoutMs: flags.timeout }),
       }),
     );
     tell(result, flags, terminal);

@@ -8,6 +8,8 @@
  * S4. It does not start itself: it exits if a gateway of the same servers has started it, directly or through others.
  * S5. A client that reads nothing does not hold up the exit: if it reads nothing for some seconds, its unread messages
  *     are dropped.
+ * S6. Over HTTP, a client needs a token, unless the user says otherwise: every other user and every sandboxed program of
+ *     the machine can reach 127.0.0.1.
  */
 import { once } from 'node:events';
 import { Socket } from 'node:net';
@@ -23,7 +25,9 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
 import { describeProblem } from '../../config/entry/problem.js';
+import { userFolder } from '../../storage/user-folder.js';
 import { messageOf } from '../../text/error-message.js';
+import { gatewayToken } from '../gateway-token.js';
 import { joinServeChain } from '../serve-chain.js';
 import { ServeLog } from '../serve-log.js';
 import { listenForStop } from '../signals.js';
@@ -34,7 +38,8 @@ export interface ServeFlags extends Flags {
   /** The port, or `true` for any free port. */
   readonly http?: number | true;
   readonly host?: string;
-  readonly token?: string;
+  /** False: no token is needed. */
+  readonly token?: string | false;
   readonly oauthIssuer?: readonly string[];
   readonly publicUrl?: string;
   readonly bare?: boolean;
@@ -177,21 +182,48 @@ async function open(
     });
   }
   const { serveHttp } = await import('../../gateway/http/serve-http.js');
-  const options = { ...common, ...(await httpOptions(flags)) };
+  const access = await accessOf(flags, log);
+  const options = { ...common, ...(await httpOptions(flags)), ...access.options };
   const service = await opened(serveHttp(gateway, options));
-  if (flags.json) terminal.printJson({ url: service.url });
+  const { tokenFile } = access;
+  if (flags.json) terminal.printJson({ url: service.url, tokenFile });
   else terminal.print(service.url);
+  if (access.note !== undefined) terminal.note(access.note);
   return { closed: NEVER, close: (options) => service.close(options) };
+}
+
+interface Access {
+  readonly options: Pick<ServeHttpOptions, 'token'>;
+  /** Where the token is kept that the user did not choose. */
+  readonly tokenFile?: string;
+  /** What the user must know to configure a client. */
+  readonly note?: string;
+}
+
+/** Who may ask. The token that nobody chose is printed once, and is in no log. */
+async function accessOf(flags: ServeFlags, log: ServeLog): Promise<Access> {
+  const token = chosenToken(flags);
+  if (token !== undefined) return { options: { token } };
+  if (flags.oauthIssuer !== undefined) return { options: {} };
+  if (flags.token === false) {
+    log.warn('Without a token, every user and every program of this computer may use all servers.');
+    return { options: {} };
+  }
+  const { token: kept, file } = await gatewayToken(await userFolder('log')).catch((error: unknown) => {
+    throw new UsageError(
+      `The token for clients cannot be kept: ${messageOf(error)}. Give one in ${TOKEN_VARIABLE}, or use --no-token`,
+    );
+  });
+  const note = `Clients must send this header; the token is kept in ${file}:\nAuthorization: Bearer ${kept}`;
+  return { options: { token: kept }, tokenFile: file, note };
 }
 
 async function httpOptions(flags: ServeFlags): Promise<ServeHttpOptions> {
   const { http, host, publicUrl, oauthIssuer: issuers, allowOrigin, allowHost } = flags;
-  const token = tokenOf(flags);
   return {
     ...(typeof http === 'number' ? { port: http } : {}),
     ...(host === undefined ? {} : { host }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(token === undefined ? {} : { token }),
     ...(allowOrigin === undefined ? {} : { allowedOrigins: allowOrigin }),
     ...(allowHost === undefined ? {} : { allowedHosts: allowHost }),
     ...(issuers === undefined ? {} : { oauth: { issuers, verifyToken: await verifier(issuers) } }),
@@ -209,15 +241,15 @@ function checkFlags(flags: ServeFlags): void {
     if (stray !== undefined) throw new UsageError(`${FLAG_NAMES[stray]} requires --http`);
     return;
   }
-  const { host = '127.0.0.1', oauthIssuer } = flags;
-  if (isLoopback(host) || tokenOf(flags) !== undefined || oauthIssuer !== undefined) return;
+  const { host = '127.0.0.1', oauthIssuer, token } = flags;
+  if (isLoopback(host) || token !== false || oauthIssuer !== undefined) return;
   throw new UsageError(
-    `--host ${host} lets other computers in: give --token TOKEN or --oauth-issuer URL, or leave --host out`,
+    `--host ${host} lets other computers in: leave --no-token or --host out, or give --oauth-issuer URL`,
   );
 }
 
-function tokenOf({ token }: ServeFlags): string | undefined {
-  return token ?? (process.env[TOKEN_VARIABLE] || undefined);
+function chosenToken({ token }: ServeFlags): string | undefined {
+  return token === false ? undefined : (token ?? (process.env[TOKEN_VARIABLE] || undefined));
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -94,6 +94,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'config-reloaded',
   'config-problem',
   'entry-outdated',
+  'events-left-out',
   'reload-failed',
   'watch-problem',
 ]);

@@ -6,7 +6,7 @@
  * I2. Lines are numbered by `seq` without gaps; at a gap, the log ends with a problem.
  */
 import type { StateValue } from 'xstate';
-import { parseJson } from '../../json/parse-json.js';
+import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { isAddress } from '../../actor-system/actor-path.js';
 import { entryProblem, isMoved, isObject, isState, isTime, type LogEntry } from './entry.js';
 
@@ -117,7 +117,7 @@ export class LineScanner {
   }
 
   #slow(start: number, end: number): Glance | string {
-    const value = parseJson(this.text(this.#bytes, start, end));
+    const value = parseJson(this.text(this.#bytes, start, end), FILE_LIMITS);
     if (value === undefined) return 'is not JSON';
     if (!isObject(value)) return 'is not an object';
     const problem = entryProblem(value);
@@ -200,7 +200,7 @@ export class LineScanner {
   #moved(): Glance['moved'] {
     const from = this.#cursor;
     if (!this.#value()) return undefined;
-    const value = parseJson(this.text(this.#bytes, from, this.#cursor));
+    const value = parseJson(this.text(this.#bytes, from, this.#cursor), FILE_LIMITS);
     return isMoved(value) ? value : undefined;
   }
 
@@ -238,8 +238,8 @@ export class LineScanner {
     const between = this.#cursor;
     this.#cursor += STATE.length;
     if (!this.#value()) return undefined;
-    const to = parseJson(this.text(this.#bytes, from, between));
-    const state = parseJson(this.text(this.#bytes, between + STATE.length, this.#cursor));
+    const to = parseJson(this.text(this.#bytes, from, between), FILE_LIMITS);
+    const state = parseJson(this.text(this.#bytes, between + STATE.length, this.#cursor), FILE_LIMITS);
     if (!isAddress(to) || !isState(state)) return undefined;
     // A copy, because the original bytes may be released.
     return this.#add(known, this.#bytes.slice(from, this.#cursor), { to, state });

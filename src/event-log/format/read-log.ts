@@ -8,7 +8,7 @@
  * R2. A problem is the last piece. Every piece before it is valid.
  * R3. A truncated last line, for example because the writer was killed, is the problem `truncated`.
  */
-import { parseJson } from '../../json/parse-json.js';
+import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { LineFramer } from '../../text/line-framer.js';
 import {
   entryProblem,
@@ -153,7 +153,7 @@ export class LogParser {
   #read(text: string): void {
     if (this.#isOver) return;
     this.#line += 1;
-    const value = parseJson(this.#line === 1 ? text.replace(/^\ufeff/, '') : text);
+    const value = parseJson(this.#line === 1 ? text.replace(/^\ufeff/, '') : text, FILE_LIMITS);
     const isWhole = value !== undefined || !this.#isEnding;
     if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
     else if (this.#nextSeq === undefined) this.#readHeader(value);

@@ -6,7 +6,7 @@
  * G2. A moment is folded from the snapshot before it, so it costs no more than the entries between two snapshots.
  * G3. Nothing in a log makes it throw. Everything before an invalid line can be read.
  */
-import { parseJson } from '../../json/parse-json.js';
+import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
 import {
@@ -257,7 +257,7 @@ class Log implements OpenLog {
     const { bytes, first, starts } = part;
     const line = number - first + 1;
     const text = this.#scanner.text(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
-    const value = parseJson(text);
+    const value = parseJson(text, FILE_LIMITS);
     return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
   }
 
@@ -300,7 +300,7 @@ class Log implements OpenLog {
   }
 
   #readHeader(text: string): LogHeader | undefined {
-    const value = parseJson(text);
+    const value = parseJson(text, FILE_LIMITS);
     const refused = versionProblem(value, 1);
     if (refused !== undefined) {
       this.problem = { ...refused, line: 1 };

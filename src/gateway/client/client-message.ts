@@ -74,6 +74,11 @@ export function tooLong(id: RequestId | null, bytes: number | undefined, most: n
   return rpcError(id, RPC.invalidRequest, 'Invalid Request', { reason, bytes });
 }
 
+/** The answer to a message that is beyond a limit of JSON; `excess` says which. */
+export function tooComplex(id: RequestId | null, excess: string): RpcErrorAnswer {
+  return rpcError(id, RPC.invalidRequest, 'Invalid Request', { reason: `The message ${excess}.` });
+}
+
 /** The message as text. A message that is nested too deeply to be written becomes an error for its recipient. */
 export function toJson(message: JSONRPCMessage | RpcErrorAnswer): string {
   try {

@@ -2,6 +2,7 @@
  * One page of a list (MCP specification 2025-11-25, "Pagination"). A cursor holds the last entry of the page before, so
  * that a list that has changed meanwhile continues after the present place of that entry. Pure.
  */
+import { parseJson } from '../../json/parse-json.js';
 import { invalidParams } from './error-answer.js';
 
 export interface Page<T> {
@@ -41,12 +42,8 @@ function toCursor(parts: readonly unknown[]): string {
 }
 
 function fromCursor(cursor: unknown): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(String(cursor), 'base64url').toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
+  const parts = parseJson(Buffer.from(String(cursor), 'base64url').toString());
+  return Array.isArray(parts) ? parts : [];
 }
 
 function invalid(): Error {

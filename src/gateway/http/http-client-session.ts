@@ -9,6 +9,7 @@
  * H2. A client that goes away cancels nothing: it may come back and resume.
  * H3. `initialize` is answered with JSON. A client that got no result, or has gone, has no session.
  * H4. Nothing is left after `close()`.
+ * H5. If too much waits unread, an answer is cut off, and a new request is refused until some of it is read.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -21,14 +22,23 @@ import type {
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { Conversation, type Heard } from '../client/conversation.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
-import { toCursor } from './http-event-log.js';
+import { toCursor, type HttpEventLog } from './http-event-log.js';
 import { JsonAnswer } from './json-answer.js';
+import type { Clock } from '../../ports.js';
 import { HttpStream, type StreamPorts } from './http-stream.js';
 
 /** The stream that belongs to no request. */
 const LISTENING = 0;
 /** The first version whose clients take an event without data (MCP 2025-11-25, resumability). */
 const PRIMED_SINCE = '2025-11-25';
+
+/** Maximum number of unread bytes of a session before the next message is written. */
+const MAX_UNREAD = 16 * 1_024 * 1_024;
+const UNREAD: Refused = {
+  status: 503,
+  error: 'Too many answers wait unread: read them first.',
+  headers: { 'retry-after': '1' },
+};
 
 export const SESSION_OVER: Refused = { status: 404, error: 'There is no such session, or it has ended.' };
 
@@ -39,6 +49,13 @@ export interface PostTerms {
   readonly takesStream: boolean;
   /** The headers of the request; servers get those that their entry names. */
   readonly headers: IncomingHttpHeaders;
+}
+
+export interface HttpSessionPorts {
+  readonly clock: Clock;
+  readonly log: HttpEventLog;
+  /** Whether too much waits unread in all sessions of the subject. */
+  readonly isOverfed: () => boolean;
 }
 
 export class HttpSession implements Transport {
@@ -55,24 +72,39 @@ export class HttpSession implements Transport {
   readonly #streamOf = new Map<RequestId, number>();
   /** The answers to requests whose client accepts no stream. */
   readonly #jsonOf = new Map<RequestId, JsonAnswer>();
+  /** The responses that are not closed. */
+  readonly #responses = new Set<ServerResponse>();
   #lastStream = LISTENING;
   #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
   #isClosed = false;
   #awaySince: number | undefined;
 
   /** `ended` is called once, when the session is over. */
-  constructor(sessionId: string, ports: StreamPorts, ended: () => void) {
+  constructor(sessionId: string, { clock, log, isOverfed }: HttpSessionPorts, ended: () => void) {
     this.sessionId = sessionId;
-    this.#ports = ports;
+    const isFull = (): boolean => this.unread > MAX_UNREAD || isOverfed();
+    this.#ports = { clock, log, isFull };
     this.#ended = ended;
-    this.#awaySince = ports.clock.now();
-    this.#listening = new HttpStream(ports.log.begin(LISTENING), ports);
+    this.#awaySince = clock.now();
+    this.#listening = new HttpStream(log.begin(LISTENING), this.#ports);
     this.#streams.set(LISTENING, this.#listening);
   }
 
   /** Since when the client has no stream, milliseconds since the epoch; undefined if it has one. */
   get awaySince(): number | undefined {
     return this.#awaySince;
+  }
+
+  /** Since when neither a stream nor a request is open; undefined if one is. */
+  get unusedSince(): number | undefined {
+    return this.conversation.pending > 0 || this.#opening !== undefined ? undefined : this.#awaySince;
+  }
+
+  /** Bytes of answers that the client has not read. */
+  get unread(): number {
+    let bytes = 0;
+    for (const { writableLength } of this.#responses) bytes += writableLength;
+    return bytes;
   }
 
   async start(): Promise<void> {}
@@ -94,6 +126,8 @@ export class HttpSession implements Transport {
    * anything else that belongs to its requests goes to the stream that it opened with GET.
    */
   post(body: unknown, response: ServerResponse, { takesStream, headers }: PostTerms): void {
+    if (this.#ports.isFull()) return refuse(response, UNREAD);
+    this.#watch(response);
     const refusal = Array.isArray(body) ? this.conversation.refusalOfBatch(body) : undefined;
     if (refusal !== undefined) return answerJson(response, 400, refusal);
     const heard = (Array.isArray(body) ? body : [body]).map((value) => this.conversation.heard(value));
@@ -109,6 +143,8 @@ export class HttpSession implements Transport {
 
   /** Opens a stream for messages without a request, or resumes the one that broke after that event. */
   listen(response: ServerResponse, lastEventId?: string): void {
+    if (this.#ports.isFull()) return refuse(response, UNREAD);
+    this.#watch(response);
     if (lastEventId === undefined) return this.#attach(this.#listening, response);
     const cursor = toCursor(lastEventId);
     if (cursor === undefined || !this.#ports.log.isWholeSince(cursor))
@@ -144,6 +180,11 @@ export class HttpSession implements Transport {
     this.#ports.log.close();
     this.#ended();
     this.onclose?.();
+  }
+
+  #watch(response: ServerResponse): void {
+    this.#responses.add(response);
+    response.once('close', () => this.#responses.delete(response));
   }
 
   #answerOpening(message: JSONRPCMessage | RpcErrorAnswer): void {
@@ -193,7 +234,10 @@ export class HttpSession implements Transport {
   #answer(message: JSONRPCMessage | RpcErrorAnswer): void {
     const id = 'id' in message ? (message.id ?? undefined) : undefined;
     const json = id === undefined ? undefined : this.#jsonOf.get(id);
-    if (id !== undefined && json !== undefined) return json.take(id, message);
+    if (id !== undefined && json !== undefined) {
+      if (this.#ports.isFull()) json.refuse(UNREAD);
+      return json.take(id, message);
+    }
     this.#streamFor(id).say(toJson(message));
     if (id !== undefined) this.#over(id);
   }

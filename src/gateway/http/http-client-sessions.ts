@@ -4,6 +4,10 @@
  * S1. A session belongs to the subject that opened it and to the address where it was opened; for any other subject or
  *     address it does not exist.
  * S2. A session is forgotten when it ends, whoever ends it.
+ * S3. One subject cannot keep others out: at most `mostOfOne` sessions are its own. If the service is full, or the subject
+ *     has its share, the session ends that has been unused for longest: of that subject, or of the one with the most
+ *     sessions. Only if all of these are in use, a new one is refused.
+ * S4. A subject whose unread answers exceed `MAX_UNREAD` gets no more, until it has read some.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -29,6 +33,8 @@ interface Open {
   readonly subject: string | undefined;
   readonly path: string;
   gateway: GatewaySession | undefined;
+  /** It ends for a new one, and no longer counts. */
+  isEnding: boolean;
 }
 
 export interface SessionPorts {
@@ -37,7 +43,12 @@ export interface SessionPorts {
   readonly logger: Logger;
   readonly events: EventLogLimits | undefined;
   readonly maxHttpSessions: number;
+  /** Most sessions of one subject. */
+  readonly mostOfOne: number;
 }
+
+/** Unread bytes of all sessions of one subject. */
+const MAX_UNREAD = 64 * 1_024 * 1_024;
 
 export class HttpSessions {
   readonly #ports: SessionPorts;
@@ -79,18 +90,17 @@ export class HttpSessions {
     place: Route,
   ): Promise<void> {
     if (this.#isClosing) return refuse(response, { status: 503, error: SHUTTING_DOWN });
-    const { gateway, clock, logger, events, maxHttpSessions } = this.#ports;
-    if (this.#open.size >= maxHttpSessions) {
-      const error = `There are ${maxHttpSessions} sessions already: end one, or try again later.`;
-      return refuse(response, { status: 503, error, headers: { 'retry-after': '30' } });
-    }
+    const { gateway, clock, logger, events } = this.#ports;
+    const full = this.#makeRoom(subject);
+    if (full !== undefined) return refuse(response, full);
     const id = randomUUID();
     const log = new HttpEventLog(clock, events);
-    const http = new HttpSession(id, { clock, log }, () => {
+    const isOverfed = (): boolean => this.#unreadOf(subject) > MAX_UNREAD;
+    const http = new HttpSession(id, { clock, log, isOverfed }, () => {
       this.#open.delete(id);
       logger.debug('A session has ended.', { path: place.path, sessions: this.#open.size });
     });
-    const open: Open = { http, subject, path: place.path, gateway: undefined };
+    const open: Open = { http, subject, path: place.path, gateway: undefined, isEnding: false };
     this.#open.set(id, open);
     http.onerror = ({ message: text }) => logger.error(text);
     try {
@@ -104,6 +114,35 @@ export class HttpSessions {
     }
     http.initialize(message, response);
     logger.debug('A session has begun.', { path: place.path, sessions: this.#open.size });
+  }
+
+  /** See S3. The refusal if there is no room. */
+  #makeRoom(subject: string | undefined): Refused | undefined {
+    const { maxHttpSessions, mostOfOne, logger } = this.#ports;
+    const counting = [...this.#open.values()].filter(({ isEnding }) => !isEnding);
+    const isOwn = (open: Open): boolean => open.subject === subject;
+    const hasShare = counting.filter(isOwn).length >= mostOfOne;
+    if (!hasShare && counting.length < maxHttpSessions) return undefined;
+    const crowded = hasShare ? subject : mostPresent(counting);
+    const unused = counting.flatMap((open) => {
+      const since = open.subject === crowded ? open.http.unusedSince : undefined;
+      return since === undefined ? [] : [{ open, since }];
+    });
+    const [oldest] = unused.toSorted((a, b) => a.since - b.since);
+    if (oldest !== undefined) {
+      oldest.open.isEnding = true;
+      logger.warn('A session was ended for a new one.', { path: oldest.open.path });
+      void this.end(oldest.open.http.sessionId);
+      return undefined;
+    }
+    const error = `There are ${this.#open.size} sessions already: end one, or try again later.`;
+    return { status: 503, error, headers: { 'retry-after': '30' } };
+  }
+
+  #unreadOf(subject: string | undefined): number {
+    let bytes = 0;
+    for (const open of this.#open.values()) if (open.subject === subject) bytes += open.http.unread;
+    return bytes;
   }
 
   /** Ends a session on request of its client. */
@@ -125,4 +164,11 @@ export class HttpSessions {
     if (pending > 0) this.#ports.logger.warn('Calls in flight were aborted.', { pending });
     await Promise.all([...this.#open.keys()].map((id) => this.end(id)));
   }
+}
+
+/** The subject with the most sessions. */
+function mostPresent(sessions: readonly Open[]): string | undefined {
+  const counts = new Map<string | undefined, number>();
+  for (const { subject } of sessions) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }

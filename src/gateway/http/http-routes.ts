@@ -1,11 +1,12 @@
 /** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { readBytes } from '../../transports/http/request-body.js';
-import { parseJson } from '../../json/parse-json.js';
+import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
-import { notText, parseError, RPC, toClientMessage, tooLong } from '../client/client-message.js';
+import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
@@ -51,6 +52,8 @@ export interface RoutesOptions {
   readonly maxBodyBytes: number;
   /** Whether the service accepts no further sessions. */
   readonly isClosing: () => boolean;
+  /** A request on this connection may be answered. */
+  readonly admitted: (connection: Socket) => void;
   readonly clock: Clock;
 }
 
@@ -90,6 +93,7 @@ export class HttpRoutes {
     if (place === undefined) return refuse(response, NOTHING_HERE);
     const caller = await access.caller(headers, new URL(path, origin));
     if (isRefused(caller)) return refuse(response, caller);
+    this.#options.admitted(request.socket);
     return this.#converse({ request, response, caller, place });
   }
 
@@ -129,8 +133,13 @@ export class HttpRoutes {
     }
     if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
     // Without a byte order mark, which a reader may ignore (RFC 8259, section 8.1).
-    const body = parseJson(new TextDecoder().decode(bytes));
-    if (body === undefined) return answerJson(response, 400, parseError(bytes.length));
+    const text = new TextDecoder().decode(bytes);
+    const body = parseJson(text);
+    if (body === undefined) {
+      const excess = excessOf(text);
+      if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
+      return answerJson(response, 413, tooComplex(null, excess));
+    }
     if (headers[SESSION_HEADER] !== undefined) {
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);

@@ -14,8 +14,6 @@ import { toEventId, type Cursor, type HttpEventLog, type LoggedEvent } from './h
 
 /** How often an idle stream sends a sign of life, milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
-/** Maximum number of unread bytes before the next message is written. */
-const MAX_UNREAD = 16 * 1_024 * 1_024;
 /** Time limit for a client to read the rest of a finished response, milliseconds. */
 const REST_LIMIT_MS = 30_000;
 /** Time before a client reconnects a broken stream, milliseconds. */
@@ -36,6 +34,8 @@ export interface Attachment {
 export interface StreamPorts {
   readonly clock: Clock;
   readonly log: HttpEventLog;
+  /** Whether too much waits unread in the session. */
+  readonly isFull: () => boolean;
 }
 
 export class HttpStream {
@@ -79,7 +79,7 @@ export class HttpStream {
   say(data: string): void {
     const event = this.#ports.log.add(this.#number, data);
     if (this.#response === undefined) return;
-    if (this.#response.writableLength > MAX_UNREAD) this.#detach()?.destroy();
+    if (this.#response.writableLength > 0 && this.#ports.isFull()) this.#detach()?.destroy();
     else this.#write(event);
   }
 

@@ -37,9 +37,13 @@ export interface ServeHttpOptions {
    * service.
    */
   readonly allowedOrigins?: readonly string[];
-  /** Maximum number of sessions; a further one is refused with status 503. Default 1,000. */
+  /**
+   * Maximum number of sessions. A further one takes the place of the session that has been unused for longest, of the subject
+   * with the most sessions; if all are in use, it is refused with status 503. With `oauth`, one subject has at most half of
+   * them. Default 1,000.
+   */
   readonly maxHttpSessions?: number;
-  /** Maximum size of a request body, in bytes. Default 16 MiB. */
+  /** Maximum size of a request body, in bytes. Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /** Limits for the messages that are kept of each session, so that a broken stream can be resumed. */
   readonly events?: EventLogLimits;

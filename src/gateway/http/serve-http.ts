@@ -15,6 +15,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../../errors.js';
 import { guardedLogger } from '../../lifecycle/guarded-logger.js';
+import { HEADER_LIMITS, limitConnections } from '../../transports/http/connection-limit.js';
 import { isLoopback } from '../../transports/loopback-host.js';
 import { systemClock, type Logger } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
@@ -66,7 +67,7 @@ const KEEP_ALIVE_MS = 65_000;
 const PROBE_AFTER_MS = 30_000;
 const MAX_HEADER_BYTES = 16 * 1_024;
 const DEFAULT_MAX_HTTP_SESSIONS = 1_000;
-const DEFAULT_MAX_BODY_BYTES = 16 * 1_024 * 1_024;
+const DEFAULT_MAX_BODY_BYTES = 4 * 1_024 * 1_024;
 /** The system's codes for an unknown address. */
 const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL']);
 /** Time limit for clients to read the rest when the service closes, milliseconds. */
@@ -100,20 +101,20 @@ export async function serveHttp(
   const logger = guardedLogger(options.logger);
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: REQUEST_LIMIT_MS,
     requestTimeout: REQUEST_LIMIT_MS,
-    connectionsCheckingInterval: REQUEST_LIMIT_MS,
+    ...HEADER_LIMITS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAlive: true,
     keepAliveInitialDelay: PROBE_AFTER_MS,
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  const admitted = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port, host);
   const { port: taken } = server.address() as AddressInfo;
   const own = new URL(`http://${hostName(host)}:${taken}`);
   const origin = new URL(new URL(options.publicUrl ?? own).origin);
   const { events, maxHttpSessions = DEFAULT_MAX_HTTP_SESSIONS } = options;
-  const sessions = new HttpSessions({ gateway, clock, logger, events, maxHttpSessions });
+  const mostOfOne = oauth === undefined ? maxHttpSessions : Math.ceil(maxHttpSessions / 2);
+  const sessions = new HttpSessions({ gateway, clock, logger, events, maxHttpSessions, mostOfOne });
   const access = new HttpAccess({
     hosts: hostsOf(host, taken, origin, options.allowedHosts),
     origins: new Set(options.allowedOrigins?.map(asBrowsersSay)),
@@ -125,7 +126,16 @@ export async function serveHttp(
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let closing: Promise<void> | undefined;
   const isClosing = (): boolean => closing !== undefined;
-  const routes = new HttpRoutes({ access, sessions, oauth, origin, maxBodyBytes, isClosing, clock });
+  const routes = new HttpRoutes({
+    access,
+    sessions,
+    oauth,
+    origin,
+    maxBodyBytes,
+    isClosing,
+    admitted,
+    clock,
+  });
   const answers = new PendingResponses();
   server.on('request', (request, response) => {
     closeOnBreak(response);

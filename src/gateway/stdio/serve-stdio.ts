@@ -20,7 +20,7 @@ export interface ServeStdioOptions {
   readonly input?: Readable;
   /** Stream of the answers. Nothing else may be written to it. Default: the stdout of this process. */
   readonly output?: Writable;
-  /** Maximum size of a message, in bytes. A longer one is answered with an error. Default 16 MiB. */
+  /** Maximum size of a message, in bytes. A longer one is answered with an error. Default 4 MiB. */
   readonly maxMessageBytes?: number;
   /** Maximum time for calls in flight after the end of the input, in milliseconds. Default 10,000. */
   readonly gracePeriodMs?: number;
@@ -50,7 +50,7 @@ export interface StdioService {
   close(options?: DrainOptions): Promise<void>;
 }
 
-const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
+const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1_024 * 1_024;
 
 /**
  * Serves one client by stdin and stdout (MCP 2025-11-25, Transports, stdio). Resolves when the client is

@@ -15,13 +15,20 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
-import { parseJson } from '../../json/parse-json.js';
+import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
-import { answeredId } from '../../transports/stdio/oversize-id.js';
+import { answeredId, endsOf } from '../../transports/oversize-id.js';
 import { WriteQueue } from '../../transports/stdio/write-queue.js';
-import { notText, parseError, tooLong, toJson, type RpcErrorAnswer } from '../client/client-message.js';
+import {
+  notText,
+  parseError,
+  tooComplex,
+  tooLong,
+  toJson,
+  type RpcErrorAnswer,
+} from '../client/client-message.js';
 import { Conversation, type Heard } from '../client/conversation.js';
 import { BackpressuredInput } from './backpressured-input.js';
 
@@ -153,9 +160,15 @@ export class StdioServerTransport implements Transport {
     const text = line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
     if (text.trim() === '') return;
     const value = parseJson(text);
-    if (value === undefined) this.#write(parseError(Buffer.byteLength(text)));
+    if (value === undefined) this.#refuse(text);
     else if (Array.isArray(value)) this.#receiveBatch(value);
     else this.#receive(value);
+  }
+
+  #refuse(text: string): void {
+    const excess = excessOf(text);
+    if (excess === undefined) return this.#write(parseError(Buffer.byteLength(text)));
+    this.#refuseUnread(endsOf(text), (id) => tooComplex(id, excess));
   }
 
   #receiveBatch(batch: readonly unknown[]): void {
@@ -180,10 +193,17 @@ export class StdioServerTransport implements Transport {
   }
 
   #receiveTooLong(line: OversizeLine): void {
+    this.#refuseUnread(line, (id) => tooLong(id, line.bytes, this.#options.maxMessageBytes));
+  }
+
+  #refuseUnread(
+    line: Pick<OversizeLine, 'head' | 'tail'>,
+    refusal: (id: RequestId | null) => RpcErrorAnswer,
+  ): void {
     const answered = answeredId(line);
     // An unreadable answer becomes an error for the caller that waits for it.
     if (answered !== undefined) this.#receive({ jsonrpc: '2.0', id: answered });
-    else this.#write(tooLong(requestIdOf(line) ?? null, line.bytes, this.#options.maxMessageBytes));
+    else this.#write(refusal(requestIdOf(line) ?? null));
   }
 
   #write(message: Answer | JSONRPCMessage): void {

@@ -20,8 +20,11 @@ import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
+import { DEFAULT_MESSAGE_LIMITS, jsonLimits, tooLargeAnswer, type MessageLimits } from '../message-limits.js';
 import { NoiseGate } from '../noise-gate.js';
+import { answeredId, endsOf } from '../oversize-id.js';
 import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
@@ -58,14 +61,13 @@ export interface HttpTransportOptions {
   readonly extra?: ChangingHeaders | undefined;
   /** Names of the headers that are passed on from the clients of a gateway. Default: none. */
   readonly forwardHeaders?: readonly string[] | undefined;
-  /** Most bytes of one message from the server. Default 64 MiB. */
-  readonly maxMessageBytes?: number | undefined;
+  /** How much one message of the server may hold. Default: `DEFAULT_MESSAGE_LIMITS`. */
+  readonly limits?: MessageLimits | undefined;
 }
 
 /** How a transport posts one message. Resolves with a 2xx reply. */
 export type Post = (signal: AbortSignal) => Promise<HttpReply>;
 
-export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** A message that needs no answer and gets no reply within this time is given up, so that others get their turn. */
 const POST_LIMIT_MS = 10_000;
 /** Time for a cancellation to arrive before the exchange of the cancelled request ends. */
@@ -88,6 +90,7 @@ export abstract class HttpSession implements SessionTransport {
 
   protected readonly clock: Clock;
   protected readonly maxMessageBytes: number;
+  protected readonly limits: JsonLimits;
   readonly #options: HttpTransportOptions;
   readonly #exchange: HttpExchange;
   readonly #running = new Set<AbortController>();
@@ -109,7 +112,8 @@ export abstract class HttpSession implements SessionTransport {
     this.#exchange = (options.openExchange ?? createKeepAliveExchange)(options.clock);
     this.url = shownText(options.url);
     this.clock = options.clock;
-    this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.maxMessageBytes = options.limits?.remoteMessageBytes ?? DEFAULT_MESSAGE_LIMITS.remoteMessageBytes;
+    this.limits = jsonLimits(options.limits ?? {});
     this.#badMessages = new NoiseGate(options.clock, ({ count }) => {
       const what = count === 1 ? 'something that is' : `${count} things that are`;
       this.notice('bad-message', `${this.url} sent ${what} not a JSON-RPC message and left out.`);
@@ -288,9 +292,19 @@ export abstract class HttpSession implements SessionTransport {
   /** Delivers the messages in a text from the server. `during` is the request that it came in answer to, if any. */
   protected receive(text: string, during?: RequestId): void {
     if (!this.isOpen) return;
-    const messages = parseMessages(text);
-    if (messages === undefined) this.#badMessages.add();
-    else for (const message of messages) this.deliver(message, during);
+    const messages = parseMessages(text, this.limits);
+    if (messages !== undefined) for (const message of messages) this.deliver(message, during);
+    else if (!this.refuse(text, during)) this.#badMessages.add();
+  }
+
+  /** Whether a text was refused because it is beyond a limit. If it answers a request, that one fails. */
+  protected refuse(text: string, during?: RequestId): boolean {
+    const excess = excessOf(text, this.limits);
+    if (excess === undefined) return false;
+    this.notice('message-too-large', `Skipped a message of ${this.url} that ${excess}.`);
+    const id = answeredId(endsOf(text));
+    if (id !== undefined) this.deliver(tooLargeAnswer(id, excess), during);
+    return true;
   }
 
   protected deliver(message: JSONRPCMessage, during?: RequestId): void {

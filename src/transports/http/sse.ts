@@ -128,8 +128,10 @@ class SseTransport extends HttpSession {
   /** Contrary to the specification, some servers answer in the reply to the POST. */
   async #readAnswer(reply: HttpReply, posting: Posting, id: RequestId): Promise<void> {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive()).catch(() => '');
-    const messages = parseMessages(text) ?? [];
-    if (!posting.isAnswered) for (const message of messages.filter(isAnswer)) this.deliver(message, id);
+    const messages = parseMessages(text, this.limits);
+    if (posting.isAnswered) return;
+    if (messages === undefined) this.refuse(text, id);
+    else for (const message of messages.filter(isAnswer)) this.deliver(message, id);
   }
 
   async #post(

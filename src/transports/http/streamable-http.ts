@@ -27,6 +27,7 @@ import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
+import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 
 /** Other types with which servers send JSON; the last alternative matches replies without a type. */
 const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
@@ -205,8 +206,9 @@ class StreamableHttpTransport extends HttpSession {
 
   async #readJson(id: RequestId, reply: SessionReply): Promise<void> {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
-    const messages = parseMessages(text);
-    if (messages === undefined) throw await this.requests.notMcp(reply, text);
+    const messages = parseMessages(text, this.limits);
+    if (messages === undefined)
+      throw tooComplex(text, this.limits, this.url) ?? (await this.requests.notMcp(reply, text));
     for (const message of messages) this.deliver(message, id);
     if (this.#unanswered.has(id)) throw unanswered(messages, this.url);
   }
@@ -417,6 +419,14 @@ function explained(
         }
       : { code: 'connection-lost', message: `The answer of ${url} broke off (${errorCode(cause)}).` };
   return new TransportError(failure, { written: true, cause });
+}
+
+/** The failure for an answer beyond a limit of JSON; undefined if it is within the limits. */
+function tooComplex(text: string, limits: JsonLimits, url: string | undefined): TransportError | undefined {
+  const excess = excessOf(text, limits);
+  if (excess === undefined) return undefined;
+  const message = `The answer of ${url} was skipped: it ${excess}.`;
+  return new TransportError({ code: 'message-too-large', message }, { written: true });
 }
 
 /** The failure for a JSON answer without the requested response; typically it is an error whose `id` is null. */

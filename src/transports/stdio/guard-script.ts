@@ -10,7 +10,9 @@
  * K2. Descendants are looked up before a signal is sent, while their parents still live; a process that was found once is
  *     found again, by number and start time, after its parent has died.
  * K3. A group is skipped if its number now belongs to a process with another start time.
- * K4. It needs no `ps` if there is a `/proc`. It takes no process numbers from text that a process can choose.
+ * K4. It needs no `ps` if there is a `/proc`. It takes no process number from text that a process can choose: each environment
+ *     is searched by itself, for a whole variable, and the number is the name of its folder. A mark counts only on a process
+ *     of the guard's own user.
  * K5. Signals that reach a whole session or service do not end it: only SIGKILL does.
  *
  * MARK may be empty. PROC is the folder of the process table, `/proc` by default. If it does not exist, `ps` is used, and
@@ -40,13 +42,21 @@ living() { # prints PID/PARENT/GROUP/START for every process that is no zombie
   fi
 }
 
-marked() { # prints the numbers of the processes that carry the mark
+carriers() { # prints the folders of the processes whose environment has the mark as a whole variable
+  if printf 'x\\0y\\0' | grep -qzxF y; then # names of files, and nothing of their content
+    grep -lzxF "TROUPE_OWNER=$mark" "$proc"/[0-9]*/environ
+  else
+    for file in "$proc"/[0-9]*/environ; do
+      tr '\\n\\000' ' \\n' <"$file" | grep -qxF "TROUPE_OWNER=$mark" && echo "$file"
+    done
+  fi
+}
+
+marked() { # prints the numbers of the processes of this user that carry the mark
   [ -n "$mark" ] || return
-  for word in $(tail -n +1 "$proc"/[0-9]*/environ | tr '\\0' '\\n' | grep -e '^==> ' -e "^TROUPE_OWNER=$mark\\$"); do
-    case $word in
-      "$proc"/*) file=$word ;;
-      TROUPE_OWNER=*) tr '\\0' '\\n' <"$file" | grep -qxF "$word" && file=\${file%/environ} && echo "\${file##*/}" ;;
-    esac
+  for file in $(carriers); do
+    entry=\${file%/environ}
+    [ -O "$entry" ] && echo "\${entry##*/}"
   done
 }
 

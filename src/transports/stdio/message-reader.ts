@@ -2,14 +2,15 @@
  * Turns the bytes of a server's stdout into JSON-RPC messages.
  *
  * One `JSON.parse` a line and a cheap check of the shape: the protocol client validates what it uses. Anything else is
- * searched for messages (`message-search.ts`), and what is left is noise, never an error.
+ * searched for messages (`message-search.ts`), and what is left is noise, never an error. JSON beyond the limits is refused
+ * unparsed.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../../text/line-framer.js';
-import { parseJson } from '../../json/parse-json.js';
+import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';
 import { piecesOf, SpreadMessage } from './message-search.js';
-import { answeredId } from './oversize-id.js';
+import { answeredId, endsOf } from '../oversize-id.js';
 
 export interface MessageSink {
   /** Must not throw. */
@@ -18,6 +19,8 @@ export interface MessageSink {
   noise(line: string): void;
   /** A line is beyond the limit; the request that it would have answered, if known. At most once a line. Must not throw. */
   tooLarge(bytes: number, id: RequestId | undefined): void;
+  /** JSON is beyond a limit, `excess` says which; the request that it would have answered, if known. Must not throw. */
+  tooComplex(excess: string, id: RequestId | undefined): void;
   /** A line far beyond the limit has not ended: nothing more can be read. Must not throw. */
   endless(bytes: number): void;
 }
@@ -33,15 +36,17 @@ export class MessageReader {
   readonly #sink: MessageSink;
   readonly #framer: LineFramer;
   readonly #maxBytes: number;
+  readonly #limits: JsonLimits;
   #spread: SpreadMessage | undefined;
   /** Searches of the line that has not ended. */
   #tries = 0;
   #isReported = false;
   #isEndless = false;
 
-  constructor(sink: MessageSink, maxMessageBytes: number) {
+  constructor(sink: MessageSink, maxMessageBytes: number, limits = JSON_LIMITS) {
     this.#sink = sink;
     this.#maxBytes = maxMessageBytes;
+    this.#limits = limits;
     this.#framer = new LineFramer(
       {
         line: (text) => this.#read(text),
@@ -87,14 +92,26 @@ export class MessageReader {
   #read(text: string): void {
     this.#tries = 0;
     const line = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
-    const value = parse(line);
+    const value = this.#parse(line);
     const messages = messagesIn(value);
     if (messages !== undefined) {
       this.#giveUpSpread();
       for (const message of messages) this.#sink.message(message);
     } else if (this.#spread !== undefined) this.#goOn(this.#spread, line);
-    else if (value === undefined) this.#search(line);
+    else if (value === undefined) this.#searchOrRefuse(line);
     else this.#noise(line);
+  }
+
+  #searchOrRefuse(line: string): void {
+    if (!BEGINS_AS_JSON.test(line) || !this.#refuse(line)) this.#search(line);
+  }
+
+  /** Whether the text was refused: it is beyond a limit. */
+  #refuse(text: string): boolean {
+    const excess = excessOf(text, this.#limits);
+    if (excess === undefined) return false;
+    this.#sink.tooComplex(excess, answeredId(endsOf(text)));
+    return true;
   }
 
   #goOn(spread: SpreadMessage, line: string): void {
@@ -105,17 +122,19 @@ export class MessageReader {
       return this.#search(line);
     }
     this.#spread = undefined;
-    for (const message of next.messages) this.#sink.message(message);
+    if (next.kind === 'too-complex') this.#refuse(next.text);
+    else for (const message of next.messages) this.#sink.message(message);
     if (next.rest.trim() !== '') this.#read(next.rest);
   }
 
   #search(line: string): void {
-    const pieces = piecesOf(line);
+    const pieces = piecesOf(line, this.#limits);
     if (pieces === undefined) return this.#noise(line);
     for (const piece of pieces) {
       if (piece.kind === 'message') this.#sink.message(piece.message);
       else if (piece.kind === 'noise') this.#noise(piece.text);
-      else this.#spread = new SpreadMessage(piece.text, this.#maxBytes);
+      else if (piece.kind === 'too-complex') this.#refuse(piece.text);
+      else this.#spread = new SpreadMessage(piece.text, this.#maxBytes, this.#limits);
     }
   }
 
@@ -125,7 +144,7 @@ export class MessageReader {
     if (unfinished > LONGEST_UNFINISHED || this.#tries >= MAX_TRIES) return;
     this.#tries += 1;
     const text = this.#framer.peek();
-    if (!(this.#spread === undefined ? endsInMessage(text) : /^\s*\}+$/.test(text))) return;
+    if (!(this.#spread === undefined ? this.#endsInMessage(text) : /^\s*\}+$/.test(text))) return;
     this.#framer.drop();
     this.#read(text);
   }
@@ -147,15 +166,17 @@ export class MessageReader {
   #noise(line: string): void {
     if (line.trim() !== '') this.#sink.noise(line);
   }
+
+  #endsInMessage(text: string): boolean {
+    if (messagesIn(this.#parse(text)) !== undefined) return true;
+    return piecesOf(text, this.#limits)?.at(-1)?.kind === 'message';
+  }
+
+  /** Undefined for anything but a JSON object or array. The check of the first character avoids an exception per banner line. */
+  #parse(line: string): unknown {
+    return BEGINS_AS_JSON.test(line) ? parseJson(line, this.#limits) : undefined;
+  }
 }
 
 const CLOSING_BRACE = 0x7d;
-
-function endsInMessage(text: string): boolean {
-  return messagesIn(parse(text)) !== undefined || piecesOf(text)?.at(-1)?.kind === 'message';
-}
-
-/** Undefined for anything but a JSON object or array. The check of the first character avoids an exception per banner line. */
-function parse(line: string): unknown {
-  return /^\s*[{[]/.test(line) ? parseJson(line) : undefined;
-}
+const BEGINS_AS_JSON = /^\s*[{[]/;

@@ -4,15 +4,18 @@
  *
  * M1. A text that is JSON as a whole is never searched: a message within it is data.
  * M2. A message that only clients send is noise: the server has echoed what it received.
- * M3. The work is linear in the length of the text, with a bounded factor.
+ * M3. The work is linear in the length of the text: objects that do not end in it are followed to its end only until
+ *     `MAX_EXTRA` characters more than its length were read.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { parseJson } from '../../json/parse-json.js';
+import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';
 import { messagesIn } from '../json-rpc.js';
 
 export type Piece =
   | { readonly kind: 'message'; readonly message: JSONRPCMessage }
   | { readonly kind: 'noise'; readonly text: string }
+  /** An object that is beyond a limit, and was not parsed. */
+  | { readonly kind: 'too-complex'; readonly text: string }
   /** The beginning of an object that goes on in the next line. */
   | { readonly kind: 'open'; readonly text: string };
 
@@ -21,13 +24,15 @@ const BEGIN = /\{\s*(?:"(?:jsonrpc|id|method|params|result|error)"\s*:|$)/g;
 /** A line of printed JSON. */
 const OF_JSON = /^\s*(?:["{}[\],\d-]|true\b|false\b|null\b|$)/;
 const MAX_TRIES = 100;
+/** Characters that are read more than once, at most. */
+const MAX_EXTRA = 262_144;
 
 /** MCP 2025-11-25, schema: `ClientRequest` and `ClientNotification`, without what servers send as well. */
 const FROM_CLIENTS =
   /^(?:initialize|notifications\/(?:initialized|roots\/list_changed)|(?:tools|resources|prompts|completion|logging)\/.*)$/;
 
 /** The pieces of a line, in order; undefined if it contains neither a message nor the beginning of one. */
-export function piecesOf(line: string): readonly Piece[] | undefined {
+export function piecesOf(line: string, limits = JSON_LIMITS): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
   let from = 0;
   const noiseUntil = (end: number): void => {
@@ -36,21 +41,26 @@ export function piecesOf(line: string): readonly Piece[] | undefined {
   };
   /** Where an object begins that does not end here. */
   let open: number | undefined;
+  let budget = line.length + MAX_EXTRA;
   BEGIN.lastIndex = 0;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES && budget > 0; tries += 1) {
     const begin = BEGIN.exec(line);
     if (begin === null) break;
     const nesting = new Nesting();
     const end = nesting.endIn(line, begin.index);
+    budget -= (end ?? line.length) - begin.index;
     if (end === undefined) {
       if (!nesting.isInText) open ??= begin.index;
       continue;
     }
-    const messages = received(line.slice(begin.index, end));
+    const text = line.slice(begin.index, end);
+    const messages = received(text, limits);
     BEGIN.lastIndex = end;
-    if (messages === undefined) continue;
+    const isTooComplex = messages === undefined && excessOf(text, limits) !== undefined;
+    if (messages === undefined && !isTooComplex) continue;
     noiseUntil(begin.index);
-    for (const message of messages) pieces.push({ kind: 'message', message });
+    if (isTooComplex) pieces.push({ kind: 'too-complex', text });
+    for (const message of messages ?? []) pieces.push({ kind: 'message', message });
     from = end;
     open = undefined;
   }
@@ -64,8 +74,8 @@ export function piecesOf(line: string): readonly Piece[] | undefined {
 }
 
 /** The messages in the text of a complete object; undefined if it is not a message, or not one for a client. */
-function received(text: string): readonly JSONRPCMessage[] | undefined {
-  const messages = messagesIn(parseJson(text));
+function received(text: string, limits: JsonLimits): readonly JSONRPCMessage[] | undefined {
+  const messages = messagesIn(parseJson(text, limits));
   return messages?.some(isEcho) === true ? undefined : messages;
 }
 
@@ -102,6 +112,8 @@ export type Continued =
   | { readonly kind: 'open' }
   /** `rest` follows the message in its last line. */
   | { readonly kind: 'complete'; readonly messages: readonly JSONRPCMessage[]; readonly rest: string }
+  /** It is complete and beyond a limit. */
+  | { readonly kind: 'too-complex'; readonly text: string; readonly rest: string }
   /** It was not a message: neither `lines` nor the new line have been processed. */
   | { readonly kind: 'none' };
 
@@ -114,6 +126,7 @@ export class SpreadMessage {
   constructor(
     first: string,
     private readonly maxLength: number,
+    private readonly limits: JsonLimits = JSON_LIMITS,
   ) {
     this.#add(first);
     this.#nesting.endIn(first);
@@ -132,13 +145,16 @@ export class SpreadMessage {
       this.#add(line);
       return { kind: 'open' };
     }
-    const messages = received([...this.#lines, line.slice(0, end)].join('\n'));
-    if (messages === undefined) return { kind: 'none' };
-    return { kind: 'complete', messages, rest: line.slice(end) };
+    const text = [...this.#lines, line.slice(0, end)].join('\n');
+    const rest = line.slice(end);
+    const messages = received(text, this.limits);
+    if (messages !== undefined) return { kind: 'complete', messages, rest };
+    return excessOf(text, this.limits) === undefined ? { kind: 'none' } : { kind: 'too-complex', text, rest };
   }
 
   #add(line: string): void {
     this.#lines.push(line);
-    this.#length += line.length;
+    // An empty line is a line feed.
+    this.#length += line.length + 1;
   }
 }

@@ -17,6 +17,7 @@ import type { Clock } from '../../ports.js';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { cleanText } from '../../text/clean-text.js';
 import { endFailure, EndWatch, afterPendingReads } from './end-watch.js';
+import type { JsonLimits } from '../../json/parse-json.js';
 import type { GuardLocation } from './guard.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { MessageReader } from './message-reader.js';
@@ -29,6 +30,7 @@ import { WriteQueue } from './write-queue.js';
 export interface ServerProcessEvents {
   message(message: JSONRPCMessage): void;
   tooLarge(bytes: number, id: RequestId | undefined): void;
+  tooComplex(excess: string, id: RequestId | undefined): void;
   noise(burst: NoiseBurst): void;
   stderr(line: string): void;
   /** Bytes on stdout. */
@@ -41,6 +43,7 @@ export interface ServerProcessOptions {
   readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
   readonly clock: Clock;
   readonly maxMessageBytes: number;
+  readonly limits: JsonLimits;
   readonly mask: (text: string) => string;
   /** The marks that it was started with; undefined if it has none. */
   readonly mark: SessionMark | undefined;
@@ -120,7 +123,7 @@ export class ServerProcess {
       // cross-spawn turns the exit of a shell that did not find its command into an error.
       if (child.exitCode !== null) exited({ code: child.exitCode, signal: null });
     });
-    this.#readMessages(options.maxMessageBytes, shown);
+    this.#readMessages(options, shown);
     this.#readStderr(mask);
     child.stdin.on('error', ignore);
   }
@@ -161,7 +164,10 @@ export class ServerProcess {
     this.#oversize = undefined;
   }
 
-  #readMessages(maxMessageBytes: number, shown: (line: string) => string): void {
+  #readMessages(
+    { maxMessageBytes, limits }: Pick<ServerProcessOptions, 'maxMessageBytes' | 'limits'>,
+    shown: (line: string) => string,
+  ): void {
     const clock = this.#clock;
     const { stdout } = this.#child;
     let hasSpoken = false;
@@ -177,9 +183,11 @@ export class ServerProcess {
           this.#noise.add(line);
         },
         tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
+        tooComplex: (excess, id) => this.#events.tooComplex(excess, id),
         endless: (bytes) => this.#end.unreadable(bytes),
       },
       maxMessageBytes,
+      limits,
     );
     this.#unread = () => (hasSpoken ? [] : reader.unread.map(shown));
     stdout.on('data', (chunk: Buffer) => {

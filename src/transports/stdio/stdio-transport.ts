@@ -14,6 +14,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
+import { DEFAULT_MESSAGE_LIMITS, jsonLimits, tooLargeAnswer, type MessageLimits } from '../message-limits.js';
 import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';
@@ -31,18 +32,13 @@ export interface StdioTransportOptions extends SpawnSpec {
   /** Times of the stop ladder; only `stdinEndMs` and `termMs` are used here. */
   readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
   readonly clock: Clock;
-  /** Longest message that is read, in bytes. A longer one fails the call it answers, not the session. Default 64 MiB. */
-  readonly maxMessageBytes?: number;
   /** Processes that the server starts, and that have left its group and lost their parent, stay when it ends. Default false. */
   readonly keepDaemons?: boolean | undefined;
+  /** A message beyond them fails the call it answers, not the session. Default: `DEFAULT_MESSAGE_LIMITS`. */
+  readonly limits?: MessageLimits | undefined;
   /** Masks secrets in the output of the server before it is passed on. Default: changes nothing. */
   readonly mask?: (text: string) => string;
 }
-
-export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-
-/** JSON-RPC error code (in the range for implementations) of the answer that replaces one beyond the limit. */
-export const MESSAGE_TOO_LARGE = -32010;
 
 const CLOSED: RawFailure = { code: 'connection-lost', message: 'The session was closed.' };
 
@@ -75,7 +71,8 @@ class StdioTransport implements SessionTransport {
     this.#limits = {
       stop: options.stop,
       clock: options.clock,
-      maxMessageBytes: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+      maxMessageBytes: options.limits?.stdioMessageBytes ?? DEFAULT_MESSAGE_LIMITS.stdioMessageBytes,
+      limits: jsonLimits(options.limits ?? {}),
       mask: options.mask ?? ((text) => text),
     };
   }
@@ -153,7 +150,8 @@ class StdioTransport implements SessionTransport {
   #events(): ServerProcessEvents {
     return {
       message: (message) => this.#deliver(message),
-      tooLarge: (bytes, id) => this.#refuse(bytes, id),
+      tooLarge: (bytes, id) => this.#refuse(this.#sizeInWords(bytes), id),
+      tooComplex: (excess, id) => this.#refuse(excess, id),
       noise: (burst) => this.#notify(noiseNotice(burst)),
       stderr: (line) => this.#guard(() => this.onstderr?.(line)),
       activity: () => this.#guard(() => this.onactivity?.()),
@@ -170,14 +168,14 @@ class StdioTransport implements SessionTransport {
     this.#guard(() => this.onmessage?.(message));
   }
 
-  /** Fails the call that waits for this answer, so that it does not wait for its timeout. */
-  #refuse(bytes: number, id: RequestId | undefined): void {
+  #refuse(why: string, id: RequestId | undefined): void {
+    this.#notify({ kind: 'message-too-large', message: `Skipped a message that ${why}.` });
+    if (id !== undefined) this.#deliver(tooLargeAnswer(id, why));
+  }
+
+  #sizeInWords(bytes: number): string {
     const limit = this.#limits.maxMessageBytes;
-    const size = `${bytes.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}`;
-    this.#notify({ kind: 'message-too-large', message: `Skipped a message of ${size}.` });
-    if (id === undefined) return;
-    const error = { code: MESSAGE_TOO_LARGE, message: `The answer was skipped: it has ${size}.` };
-    this.#deliver({ jsonrpc: '2.0', id, error });
+    return `has ${bytes.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}`;
   }
 
   #notify(notice: TransportNotice): void {

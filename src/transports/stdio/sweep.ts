@@ -2,10 +2,12 @@
  * Finds the servers of hosts that died together with their guard, by their marks. Works only if marks can be read (Linux).
  * `owner-mark.ts` decides whether a host is dead, and `guard.ts` ends its servers.
  *
+ * Only processes of this user count: anybody can make up the mark of a dead host.
+ *
  * A mark that this process or one of its ancestors carries is skipped: a process that a left-over server started would
  * otherwise end itself.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { OWNER_VARIABLE, ownMark } from './owner-mark.js';
 import { statOf } from './process-table.js';
 
@@ -26,7 +28,8 @@ export async function sweep(
   try {
     const settled = new Set([own, ...(await marksOfForebears())]);
     for (const pid of (await readdir('/proc')).map(Number)) {
-      const mark = standsForItsGroup(pid) ? await markOf(pid) : undefined;
+      const isOurs = standsForItsGroup(pid) && (await isOfThisUser(pid));
+      const mark = isOurs ? await markOf(pid) : undefined;
       if (mark === undefined || settled.has(mark)) continue;
       settled.add(mark);
       if (isOrphaned(mark)) end(mark);
@@ -51,6 +54,11 @@ function standsForItsGroup(pid: number): boolean {
   const stat = Number.isNaN(pid) ? undefined : statOf(pid);
   if (stat === undefined || !stat.isLiving || stat.group === 0) return false;
   return stat.group === pid || statOf(stat.group)?.isLiving !== true;
+}
+
+async function isOfThisUser(pid: number): Promise<boolean> {
+  const found = await stat(`/proc/${pid}`).catch(() => undefined);
+  return found !== undefined && found.uid === process.geteuid?.();
 }
 
 /** Undefined for a process that has ended, belongs to somebody else, or carries no mark. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -212,6 +212,51 @@ describe('troupe serve --http', () => {
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
     for (const secret of [TOKEN, other]) expect(stdout + stderr).not.toContain(secret);
     for (const line of stderr.split('\n').slice(0, -1)) expect(line).toMatch(LOG_LINE);
+  });
+});
+
+describe('troupe serve --http without a token of the user', () => {
+  const start = async (words: readonly string[]) => {
+    const env = { XDG_STATE_HOME: join(team().folder, 'state') };
+    const serve = TroupeProcess.start(['serve', '--http', '--json', ...words, '--config', quick()], { env });
+    await serve.saw(/\n/);
+    const { url, tokenFile } = JSON.parse(serve.stdout) as {
+      readonly url: string;
+      readonly tokenFile?: string;
+    };
+    const status = async (authorization?: string): Promise<number> => {
+      const accept = 'application/json, text/event-stream';
+      const headers = { connection: 'close', accept, 'content-type': 'application/json' };
+      const all = authorization === undefined ? headers : { ...headers, authorization };
+      return (await fetch(url, { method: 'POST', headers: all, body: INITIALIZE })).status;
+    };
+    const stop = async (): Promise<Finished> => {
+      serve.signal('SIGTERM');
+      return serve.finished();
+    };
+    return { serve, tokenFile, status, stop };
+  };
+
+  it('makes one, prints it, keeps it in a private file, and uses it again.', async () => {
+    const tokens: string[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const { serve, tokenFile = '', status, stop } = await start([]);
+      await serve.saw(/Authorization: Bearer \S+\n/, 'stderr');
+      const [, printed = ''] = /Authorization: Bearer (\S+)/.exec(serve.stderr) ?? [];
+      tokens.push(printed);
+      expect(readFileSync(tokenFile, 'utf8').trim()).toBe(printed);
+      expect(statSync(tokenFile).mode & 0o777).toBe(0o600);
+      expect([await status(), await status(`Bearer ${printed}`)]).toEqual([401, 200]);
+      await stop();
+    }
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  it('needs none with --no-token, and says who may ask.', async () => {
+    const { tokenFile, status, stop } = await start(['--no-token']);
+    expect([tokenFile, await status()]).toEqual([undefined, 200]);
+    const { stderr } = await stop();
+    expect(stderr).toMatch(/ warn gateway .*every user/);
   });
 });
 

@@ -6,7 +6,7 @@ import { cleanText } from '../../../src/text/clean-text.js';
 import { LineFramer, type OversizeLine } from '../../../src/text/line-framer.js';
 import { MessageReader } from '../../../src/transports/stdio/message-reader.js';
 import { NoiseGate } from '../../../src/transports/noise-gate.js';
-import { answeredId } from '../../../src/transports/stdio/oversize-id.js';
+import { answeredId } from '../../../src/transports/oversize-id.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { cuts, inChunks, json, message, nested, text } from '../../support/arbitraries.js';
@@ -73,6 +73,7 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
       noise: (line) => output.push({ noise: line }),
       // A line far beyond the limit is reported before its end.
       tooLarge: (size, id) => output.push(size > 4 * limit ? { size: 'endless' } : { size, id }),
+      tooComplex: () => {},
       endless: () => {},
     },
     limit,

@@ -252,7 +252,7 @@ describe('a hostile HTTP server', () => {
             url: server.url,
             clock,
             stop: { deleteMs: 1_000 },
-            maxMessageBytes: 100_000,
+            limits: { remoteMessageBytes: 100_000 },
           });
           const session = record(transport);
           await transport.start();
@@ -306,7 +306,7 @@ describe('a hostile HTTP server', () => {
             url: server.url,
             clock,
             stop: { deleteMs: 1_000 },
-            maxMessageBytes: 100_000,
+            limits: { remoteMessageBytes: 100_000 },
           });
           const session = record(transport);
           const starting = within('the start', transport.start());

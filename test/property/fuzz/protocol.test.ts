@@ -140,6 +140,7 @@ describe('a flood', () => {
         message: (one) => opened.transport.simulateMessage(one),
         noise: () => {},
         tooLarge: () => {},
+        tooComplex: () => {},
         endless: () => {},
       },
       1_000_000,

@@ -31,7 +31,7 @@ const PARROT = `each(({ id, params: { out, err } }) => {
 
 describe('a process that writes anything', () => {
   it('still gets its answer through, and no output contains control sequences', async () => {
-    const server = await started(script(PARROT), { maxMessageBytes: 2_000 });
+    const server = await started(script(PARROT), { limits: { stdioMessageBytes: 2_000 } });
     let id = 1_000;
     await fuzz(
       150,

@@ -47,6 +47,28 @@ describe('a complete list', () => {
     expect(asked).toEqual([{}, { cursor: 'b' }, { cursor: 'c' }]);
   });
 
+  it('has at most so many entries, and reports the rest', async () => {
+    const limits = { listEntries: 3 };
+    const { client } = pagesFrom((cursor) =>
+      cursor === undefined ? { tools: [1, 2], nextCursor: 'b' } : { tools: [3, 4, 5] },
+    );
+    const { signal } = new AbortController();
+    const { items, problem } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
+    expect(items).toEqual([1, 2, 3]);
+    expect(problem).toContain('3 entries');
+  });
+
+  it('has at most the structure of one message over all pages', async () => {
+    const limits = { structuralCharacters: 10 };
+    const { client } = pagesFrom((cursor) =>
+      cursor === undefined ? { tools: [{}, {}, {}], nextCursor: 'b' } : { tools: [{}, {}, {}] },
+    );
+    const { signal } = new AbortController();
+    const { items, problem } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
+    expect(items).toHaveLength(3);
+    expect(problem).toContain('too large');
+  });
+
   it('ends at a repeated cursor, and reports it', async () => {
     const { client, asked } = pagesFrom((cursor) => ({
       tools: [cursor],
@@ -150,7 +172,9 @@ describe('a complete list', () => {
   it('may have a page with more entries than a function can have arguments', async () => {
     const many = Array.from({ length: 300_000 }, (_, index) => index);
     const { client } = pagesFrom(() => ({ tools: many }));
-    const { items } = await list(client);
+    const limits = { listEntries: 300_000, structuralCharacters: 400_000 };
+    const { signal } = new AbortController();
+    const { items } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
     expect(items).toHaveLength(300_000);
   });
 

@@ -4,9 +4,10 @@ import { published } from '../from-dist.mjs';
 
 export const load = (_kind, dist) => import(pathToFileURL(published('src/index.js', dist)));
 
-export async function open({ createTroupe }, servers, { onListed = () => {}, options } = {}) {
+export async function open({ createTroupe }, servers, { onListed = () => {}, largest, options } = {}) {
   const entries = Object.fromEntries(servers.map((server) => [server.name, toEntry(server)]));
-  const troupe = createTroupe({ servers: entries, cache: false, startGateMs: 200_000, ...options });
+  const limits = largest === undefined ? {} : { limits: { stdioMessageBytes: largest } };
+  const troupe = createTroupe({ servers: entries, cache: false, startGateMs: 200_000, ...limits, ...options });
   let notified = 0;
   troupe.events$.subscribe((event) => {
     if (event.type === 'connection.ready') onListed(event.server);

@@ -14,7 +14,7 @@ export const scenario = {
   about:
     'One text result, which the server has ready. Memory is the highest resident memory during the call, minus the ' +
     'resident memory before. The two SDK clients have a higher `maxBufferSize`, because by default they close the ' +
-    'connection at 10 MiB; the others use their defaults.',
+    'connection at 10 MiB, and Troupe higher `limits`; the others use their defaults.',
   metrics: {
     ms: { label: 'time', unit: 'ms' },
     growthMiB: { label: 'peak memory over idle', unit: 'MiB' },

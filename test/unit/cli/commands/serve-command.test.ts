@@ -55,9 +55,9 @@ describe('troupe serve', () => {
   it.each<[string, readonly string[], string, RegExp]>([
     [
       'access from other computers without a token',
-      ['--http', '--host', '0.0.0.0'],
+      ['--http', '--no-token', '--host', '0.0.0.0'],
       'two.json',
-      /--host 0\.0\.0\.0 .*--token .*--oauth-issuer /,
+      /--host 0\.0\.0\.0 .*--no-token .*--oauth-issuer /,
     ],
     ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token .*--http/],
     [

@@ -1,9 +1,11 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { HttpSession } from '../../../../src/gateway/http/http-client-session.js';
 import type { ServeHttpOptions } from '../../../../src/gateway/http/serve-http-options.js';
+import type { VerifiedToken } from '../../../../src/gateway/http/http-oauth.js';
 import { serveHttp } from '../../../../src/gateway/http/serve-http.js';
 import { useCrashWatch } from '../../../support/crash-watch.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -72,9 +74,10 @@ describe('a session over HTTP', () => {
     expect(service.sessions).toBe(0);
   });
 
-  it('is refused while the maximum number exists.', async () => {
-    const { begin, ask, service } = await serving({ maxHttpSessions: 2 });
-    const [first] = [await begin(), await begin()];
+  it('is refused while the maximum number is in use.', async () => {
+    const { begin, ask, listen, service } = await serving({ maxHttpSessions: 2 });
+    const [first, second] = [await begin(), await begin()];
+    for (const id of [first, second]) await listen(id);
     const refused = await ask({ body: initialize() });
     expect([refused.status, await refused.json()]).toMatchObject([
       503,
@@ -85,13 +88,45 @@ describe('a session over HTTP', () => {
     expect(service.sessions).toBe(2);
   });
 
+  it('takes the place of the one that has been unused for longest if there are too many.', async () => {
+    const { begin, ask, listen, post, service } = await serving({ maxHttpSessions: 3 });
+    const [used, first, second] = [await begin(), await begin(), await begin()];
+    await listen(used);
+    await post(first, { jsonrpc: '2.0', method: 'notifications/x' });
+    const third = await begin();
+    await expect.poll(() => service.sessions).toBe(3);
+    const statusOf = async (id: string): Promise<number> =>
+      (await ask({ body: { jsonrpc: '2.0', method: 'notifications/x' }, headers: ofSession(id) })).status;
+    expect(await Promise.all([used, first, second, third].map(statusOf))).toEqual([202, 404, 202, 202]);
+  });
+
+  it('takes no place of another subject while its own has the larger share.', async () => {
+    const verifyToken = async (token: string): Promise<VerifiedToken> => ({ subject: token, scopes: [] });
+    const oauth = { issuers: ['https://login.example.com'], verifyToken };
+    const { ask, service } = await serving({ maxHttpSessions: 4, oauth });
+    const as = (token: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${token}` });
+    const open = async (token: string): Promise<string> => {
+      const reply = await ask({ body: initialize(), headers: as(token) });
+      await reply.text();
+      return String(reply.headers['mcp-session-id']);
+    };
+    const own = await open('bob');
+    for (let count = 0; count < 6; count += 1) await open('mallory');
+    await expect.poll(() => service.sessions).toBe(3);
+    const reply = await ask({
+      body: { jsonrpc: '2.0', method: 'notifications/x' },
+      headers: ofSession(own, as('bob')),
+    });
+    expect(reply.status).toBe(202);
+  });
+
   it('is refused in the same way if the logger throws.', async () => {
     const boom = (): never => {
       throw new Error('boom');
     };
     const logger = { debug: boom, warn: boom, error: async () => boom() };
-    const { begin, ask } = await serving({ maxHttpSessions: 1, logger });
-    await begin();
+    const { begin, ask, listen } = await serving({ maxHttpSessions: 1, logger });
+    await listen(await begin());
     expect((await ask({ body: initialize() })).status).toBe(503);
   });
 
@@ -347,6 +382,17 @@ describe('an invalid HTTP request', () => {
     expect((await ask({ body: call(2), headers: ofSession(id) })).status).toBe(200);
   });
 
+  it('is refused if it nests too deeply or has too much structure.', async () => {
+    const { begin, ask } = await serving();
+    const id = await begin();
+    for (const value of ['['.repeat(2_000) + ']'.repeat(2_000), `[${'{},'.repeat(100_000)}0]`]) {
+      const body = JSON.stringify(call(1, 'echo', { text: '?' })).replace('"?"', value);
+      const reply = await ask({ body, headers: ofSession(id) });
+      expect([reply.status, await reply.json()]).toMatchObject([413, { id: null, error: { code: -32600 } }]);
+    }
+    expect((await ask({ body: call(2), headers: ofSession(id) })).status).toBe(200);
+  });
+
   it('is refused if its protocol version is unsupported.', async () => {
     const { begin, post } = await serving();
     const reply = await post(await begin(), call(1), { 'mcp-protocol-version': '1999-01-01' });
@@ -411,7 +457,7 @@ describe('an HTTP service', () => {
   });
 
   it('waits for a client that reads its last answer slowly.', async () => {
-    const { begin, post, service } = await serving();
+    const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
     await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
@@ -420,8 +466,23 @@ describe('an HTTP service', () => {
     await closing;
   });
 
+  it.each([['application/json, text/event-stream'], ['application/json']])(
+    'refuses requests of a session whose answers wait unread, and takes them again afterwards (%s).',
+    async (accept) => {
+      const { begin, post } = await serving({ maxBodyBytes: 2 * LONG.length });
+      const id = await begin();
+      const unread = [];
+      for (let count = 1; count <= 4; count += 1)
+        unread.push(await post(id, call(count, 'echo', { text: LONG }), { accept }));
+      const statuses = unread.map(({ status }) => status);
+      expect([statuses[0], statuses.at(-1)]).toEqual([200, 503]);
+      await Promise.all(unread.map((reply) => reply.text()));
+      expect((await post(id, call(9, 'echo', { text: 'z' }), { accept })).status).toBe(200);
+    },
+  );
+
   it('does not wait for a client that does not read when it has to close at once.', async () => {
-    const { begin, post, service } = await serving();
+    const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
     await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);

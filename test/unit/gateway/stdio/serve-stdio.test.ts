@@ -259,6 +259,15 @@ describe('a client on stdin and stdout', () => {
     expect(lines[2]).toMatchObject({ id: 10, result: {} });
   });
 
+  it('gets an error for a message beyond a limit of JSON, with its id if that comes early.', async () => {
+    const client = await serve();
+    const deep = '['.repeat(2_000) + ']'.repeat(2_000);
+    client.send(JSON.stringify(echo(9, 'y')).replace('"y"', deep), echo(10));
+    const lines = await client.linesWhen(2);
+    expect(lines[0]).toMatchObject({ id: 9, error: { code: -32600 } });
+    expect(lines[1]).toMatchObject({ id: 10, result: {} });
+  });
+
   it('must not reuse the id of a request in flight, and may reuse it afterwards.', async () => {
     const client = await serve();
     client.send({ jsonrpc: '2.0', id: 1, method: 'hold' }, echo(1));

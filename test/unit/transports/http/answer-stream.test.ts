@@ -1,6 +1,7 @@
 /** The event stream that answers one request: resumed if possible, otherwise lost at once. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, it } from 'vitest';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/message-limits.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { useHttpFixture } from '../../../support/http-fixture.js';
 import { failureOf, notification, open, request } from '../../../support/session-record.js';
@@ -282,7 +283,7 @@ describe('An event above the size limit', () => {
           if (seen.rpc.method !== 'big') res.end();
         },
       }),
-      { maxMessageBytes: 100_000 },
+      { limits: { remoteMessageBytes: 100_000 } },
     );
     await open(transport);
     await transport.send(request(1, 'big'));
@@ -292,6 +293,27 @@ describe('An event above the size limit', () => {
     expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'message-too-large' } }]);
     const [big] = await server.arrived(({ rpc }) => rpc.method === 'big');
     await big?.over;
+    expect(transport.ended).toBeUndefined();
+  });
+});
+
+describe('An event beyond a limit of JSON', () => {
+  it('fails only the request that it answers', async () => {
+    const { transport, recorded } = await connect(
+      mcp({
+        request: (seen, res) => {
+          const list = Array.from({ length: seen.rpc.method === 'big' ? 100 : 1 }, () => 0);
+          openStream(res).end(event(result(seen.rpc.id, { list })));
+        },
+      }),
+      { limits: { structuralCharacters: 60 } },
+    );
+    await open(transport);
+    await transport.send(request(1, 'big'));
+    await transport.send(request(2, 'small'));
+    expect(await recorded.answerTo(2)).toMatchObject({ result: { list: [0] } });
+    expect(await recorded.answerTo(1)).toMatchObject({ error: { code: MESSAGE_TOO_LARGE } });
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('message-too-large');
     expect(transport.ended).toBeUndefined();
   });
 });

@@ -88,7 +88,7 @@ describe('The listening stream', () => {
     const big = { ...CHANGED, params: { text: 'x'.repeat(200_000) } };
     const { transport, recorded } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(big) + event(CHANGED)) }),
-      { maxMessageBytes: 100_000 },
+      { limits: { remoteMessageBytes: 100_000 } },
     );
     await open(transport);
     await recorded.until(() => recorded.messages.length > 1);

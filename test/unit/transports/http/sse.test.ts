@@ -303,7 +303,7 @@ describe('The SSE transport', () => {
 
   it('skips a message above the limit, and continues', async () => {
     const handle = sse();
-    const { transport, recorded } = await connect(handle, { maxMessageBytes: 100_000 });
+    const { transport, recorded } = await connect(handle, { limits: { remoteMessageBytes: 100_000 } });
     await open(transport);
     handle.stream?.write(
       event({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'x'.repeat(200_000) } }),

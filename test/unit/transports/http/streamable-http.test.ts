@@ -4,6 +4,7 @@ import { classify } from '../../../../machines/policy/failure.js';
 import type { SessionTransport } from '../../../../src/transports/session-transport.js';
 import { isAsProtected } from '../../../../src/transports/http/server-address.js';
 import { createFetchExchange } from '../../../../src/transports/http/fetch-exchange.js';
+import type { MessageLimits } from '../../../../src/transports/message-limits.js';
 import { createStreamableHttpTransport } from '../../../../src/transports/http/streamable-http.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -47,7 +48,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
 
   async function connect(
     handle: Handler | McpParts,
-    options: { headers?: Record<string, string>; path?: string; maxMessageBytes?: number } = {},
+    options: { headers?: Record<string, string>; path?: string; limits?: MessageLimits } = {},
   ): Promise<{ server: TestServer; transport: SessionTransport; recorded: SessionRecord }> {
     const server = await startServer(typeof handle === 'function' ? handle : mcp(handle));
     const { path = '/mcp', ...rest } = options;
@@ -540,7 +541,23 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
         request: (seen, res) =>
           answer(res, seen, { text: 'x'.repeat(seen.rpc.method === 'big' ? 5_000 : 10) }),
       },
-      { maxMessageBytes: 2_000 },
+      { limits: { remoteMessageBytes: 2_000 } },
+    );
+    await open(transport);
+    const big = failureOf(transport.send(request(1, 'big')));
+    await transport.send(request(2, 'small'));
+    expect((await big).failure.code).toBe('message-too-large');
+    expect(recorded.messages.at(-1)).toMatchObject({ id: 2 });
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('fails only the request whose answer is beyond a limit of JSON', async () => {
+    const { transport, recorded } = await connect(
+      {
+        request: (seen, res) =>
+          answer(res, seen, { list: Array.from({ length: seen.rpc.method === 'big' ? 100 : 1 }, () => 0) }),
+      },
+      { limits: { structuralCharacters: 60 } },
     );
     await open(transport);
     const big = failureOf(transport.send(request(1, 'big')));

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -9,11 +10,13 @@ import {
   openSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GUARD_SCRIPT } from '../../../../src/transports/stdio/guard-script.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -141,6 +144,73 @@ describe('when its pipe breaks, a guard', () => {
     expect(isLiving(poser.pid!)).toBe(true);
     poser.kill('SIGKILL');
     await once(poser, 'exit');
+  });
+});
+
+describe('the marked processes of a guard', () => {
+  const [functions] = GUARD_SCRIPT.split('\nwhile read -r word id');
+  const variable = `TROUPE_OWNER=${MARK}`;
+  const bin = join(folder, 'without-z');
+  mkdirSync(bin);
+  const grep = execFileSync('which', ['grep'], { encoding: 'utf8' }).trim();
+  writeFileSync(join(bin, 'grep'), `#!/bin/sh\ncase $1 in *z*) exit 2 ;; esac\nexec ${grep} "$@"\n`, {
+    mode: 0o755,
+  });
+
+  /** What the guard finds in a process table with these environments, the first one as process 10. */
+  function markedIn(environments: readonly string[], path = process.env['PATH'] ?? ''): readonly string[] {
+    const proc = mkdtempSync(join(folder, 'environments-'));
+    for (const [index, text] of environments.entries()) {
+      mkdirSync(join(proc, `${10 + index}`));
+      writeFileSync(join(proc, `${10 + index}`, 'environ'), text);
+    }
+    const words = ['-c', `${functions}\nmarked\nexit 0`, 'troupe-guard', MARK, proc];
+    const found = execFileSync('sh', words, { encoding: 'utf8', env: { PATH: path }, stdio: 'pipe' });
+    rmSync(proc, { recursive: true });
+    return found.split('\n').slice(0, -1);
+  }
+
+  it.each([
+    ['grep -z', process.env['PATH'] ?? ''],
+    ['a grep that cannot', `${bin}:${process.env['PATH']}`],
+  ])('are those that have the mark as a whole variable, whatever environments hold (%s)', (_, path) => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        '\0',
+        '\n',
+        ' ',
+        'A=',
+        variable,
+        `${variable}\0`,
+        `\0${variable}\0`,
+        MARK,
+        'TROUPE_OWNER=',
+      ),
+      fc.nat(30).map((pid) => `==> ${folder}/../${pid}/environ <==\n`),
+      fc.nat(30).map((pid) => `/proc/${pid}/environ`),
+      fc.string({ maxLength: 5 }),
+    );
+    const environment = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(environment, { minLength: 1, maxLength: 8 }), (environments) => {
+        const expected = environments.flatMap((text, index) =>
+          text.split('\0').includes(variable) ? [`${10 + index}`] : [],
+        );
+        expect(markedIn(environments, path)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.runIf(process.getuid?.() === 0)('are of its own user', () => {
+    const proc = mkdtempSync(join(folder, 'users-'));
+    for (const pid of ['10', '11']) {
+      mkdirSync(join(proc, pid));
+      writeFileSync(join(proc, pid, 'environ'), `${variable}\0`);
+    }
+    chownSync(join(proc, '11'), 65_534, 65_534);
+    const words = ['-c', `${functions}\nmarked\nexit 0`, 'troupe-guard', MARK, proc];
+    expect(execFileSync('sh', words, { encoding: 'utf8' })).toBe('10\n');
   });
 });
 

@@ -1,27 +1,34 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonLimits } from '../../../../src/json/parse-json.js';
 import { MessageReader } from '../../../../src/transports/stdio/message-reader.js';
 
 interface Heard {
   readonly messages: unknown[];
   readonly noise: string[];
   readonly tooLarge: unknown[];
+  readonly tooComplex: unknown[];
 }
 
-function reading(limit = 100): {
+function reading(
+  limit = 100,
+  limits?: JsonLimits,
+): {
   readonly reader: MessageReader;
   readonly heard: Heard;
   readonly endless: number[];
 } {
-  const heard: Heard = { messages: [], noise: [], tooLarge: [] };
+  const heard: Heard = { messages: [], noise: [], tooLarge: [], tooComplex: [] };
   const endless: number[] = [];
   const reader = new MessageReader(
     {
       message: (message) => void heard.messages.push(message),
       noise: (line) => void heard.noise.push(line),
       tooLarge: (bytes, id) => void heard.tooLarge.push([bytes, id]),
+      tooComplex: (excess, id) => void heard.tooComplex.push([excess, id]),
       endless: (bytes) => void endless.push(bytes),
     },
     limit,
+    limits,
   );
   return { reader, heard, endless };
 }
@@ -43,6 +50,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -51,6 +59,7 @@ describe('the message reader', () => {
       messages: [ping, ping],
       noise: [],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -74,7 +83,12 @@ describe('the message reader', () => {
     '{}',
     '{"jsonrpc":"1.0","method":"ping"}',
   ])('treats %j as noise and reads on', (line) => {
-    expect(read(`${line}\n${PING}\n`)).toEqual({ messages: [ping], noise: [line], tooLarge: [] });
+    expect(read(`${line}\n${PING}\n`)).toEqual({
+      messages: [ping],
+      noise: [line],
+      tooLarge: [],
+      tooComplex: [],
+    });
   });
 
   it('reports the size of a message beyond the limit and the request it answers', () => {
@@ -83,6 +97,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [],
       tooLarge: [[answer.length, 7]],
+      tooComplex: [],
     });
   });
 
@@ -102,6 +117,7 @@ describe('the message reader', () => {
       messages: Array.from({ length: count }, () => ping),
       noise,
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -113,7 +129,7 @@ describe('the message reader', () => {
     reader.push(Buffer.from(JSON.stringify(ping, null, 2)));
     expect(heard.messages).toEqual([ping, ping]);
     reader.push(Buffer.from(`\n${PING}\n`));
-    expect(heard).toEqual({ messages: [ping, ping, ping], noise: [], tooLarge: [] });
+    expect(heard).toEqual({ messages: [ping, ping, ping], noise: [], tooLarge: [], tooComplex: [] });
   });
 
   it('leaves a message alone that is data of another line, and what only a client sends', () => {
@@ -123,6 +139,7 @@ describe('the message reader', () => {
       messages: [ping],
       noise: [nested, echo],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -131,6 +148,7 @@ describe('the message reader', () => {
       messages: [ping, ping],
       noise: ['{', '"a": 1,', 'log', '{'],
       tooLarge: [],
+      tooComplex: [],
     });
   });
 
@@ -166,5 +184,51 @@ describe('the message reader', () => {
     reader.push(Buffer.from(`${'{"jsonrpc":'.repeat(200_000)}\n${PING}\n`));
     reader.end();
     expect(heard.messages).toEqual([ping]);
+  });
+
+  describe('beyond a limit of JSON', () => {
+    const LIMITS = { depth: 3, structure: 20 };
+    const deep = '{"jsonrpc":"2.0","id":7,"result":{"a":[[1]]}}';
+    const refused = [['nests deeper than 3 levels', 7]];
+    const readWith = (...chunks: string[]): Heard => {
+      const { reader, heard } = reading(1_000, LIMITS);
+      for (const chunk of chunks) reader.push(Buffer.from(chunk));
+      reader.end();
+      return heard;
+    };
+
+    it.each([
+      ['a line', `${deep}\n`],
+      ['a line after log text', `listening ${deep}\n`],
+      ['a message without a line feed', deep],
+      ['a message over several lines', `{\n"jsonrpc":"2.0","id":7,\n\n"result":{"a":[[1]]}\n}\n`],
+      ['a batch', `[${deep}]\n`],
+    ])('refuses %s, and reads the next', (what, text) => {
+      const heard = readWith(text, `${text.endsWith('\n') ? '' : '\n'}${PING}\n`);
+      const id = what === 'a batch' || what === 'a message over several lines' ? expect.anything() : 7;
+      expect(heard.tooComplex).toHaveLength(1);
+      if (id === 7) expect(heard.tooComplex).toEqual(refused);
+      expect(heard.messages).toEqual([ping]);
+    });
+
+    it('counts the structural characters', () => {
+      const wide = `{"jsonrpc":"2.0","id":7,"result":{"a":[${'0,'.repeat(20)}0]}}`;
+      expect(readWith(`${wide}\n`).tooComplex).toEqual([['has more than 20 structural characters', 7]]);
+    });
+
+    it('keeps no more empty lines of a message than the limit of bytes', () => {
+      const { reader, heard } = reading(1_000);
+      reader.push(Buffer.from('{"jsonrpc":\n'));
+      for (let line = 0; line < 2_000; line += 1) reader.push(Buffer.from('\n'));
+      expect(reader.unread).toEqual([]);
+      expect(heard.noise).toHaveLength(1);
+    });
+
+    it('reads a line with many beginnings of messages in linear time', () => {
+      const { reader, heard } = reading(8_000_000);
+      const line = `log ${'{"id":[ '.repeat(1_000_000)}`;
+      reader.push(Buffer.from(`${line}\n${PING}\n`));
+      expect(heard.messages).toEqual([ping]);
+    });
   });
 });

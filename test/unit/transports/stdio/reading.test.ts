@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MESSAGE_TOO_LARGE } from '../../../../src/transports/stdio/stdio-transport.js';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/message-limits.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import {
   endSessionsAfterEach,
@@ -68,6 +68,7 @@ describe('reading what a server writes', () => {
     const server = await started(
       script(`const text = 'L'.repeat(50 * 1024 * 1024);
         each(({ id }) => send({ id, result: { content: [{ type: 'text', text }] } }))`),
+      { limits: { stdioMessageBytes: 64 * 1024 * 1024 } },
     );
     const began = performance.now();
     const answer = await server.ask(1);
@@ -85,7 +86,7 @@ describe('reading what a server writes', () => {
           const result = { text: method === 'big' ? 'x'.repeat(3_000_000) : 'small' };
           process.stdout.write(JSON.stringify(${shape}) + '\\n');
         })`),
-        { maxMessageBytes: 1_000_000 },
+        { limits: { stdioMessageBytes: 1_000_000 } },
       );
       const [big, small] = await Promise.all([server.ask(1, 'big'), server.ask(2, 'small')]);
       expect(big).toMatchObject({
@@ -106,7 +107,7 @@ describe('reading what a server writes', () => {
     const server = await started(
       script(`send({ id: 1, method: 'sampling/createMessage', params: { text: 'x'.repeat(10_000) } });
         send({ id: 7, result: {} }); stay()`),
-      { maxMessageBytes: 1_000 },
+      { limits: { stdioMessageBytes: 1_000 } },
     );
     await server.until('the answer', () => server.answerTo(7) !== undefined);
     expect(server.messages).toHaveLength(1);
@@ -118,17 +119,34 @@ describe('reading what a server writes', () => {
       script(`each(({ id }) => {
         process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":"' + 'x'.repeat(2_000));
       })`),
-      { maxMessageBytes: 1_000 },
+      { limits: { stdioMessageBytes: 1_000 } },
     );
     expect(await server.ask(1)).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
     expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
     expect(server.transport.ended).toBeUndefined();
   });
 
+  it.each([
+    ['depth', "'['.repeat(2_000) + ']'.repeat(2_000)"],
+    ['structure', "'[' + '{},'.repeat(200_000) + '0]'"],
+  ])('fails only the call whose answer is beyond the limit of %s', async (_, value) => {
+    const server = await started(
+      script(`each(({ id, method }) => {
+        const value = method === 'big' ? ${value} : '[]';
+        process.stdout.write('{"jsonrpc":"2.0","method":"notifications/x","params":{"a":' + value + '}}\\n');
+        process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":{"a":' + value + '}}\\n');
+      })`),
+    );
+    const [big, small] = await Promise.all([server.ask(1, 'big'), server.ask(2, 'small')]);
+    expect(big).toMatchObject({ id: 1, error: { code: MESSAGE_TOO_LARGE } });
+    expect(small).toMatchObject({ id: 2, result: { a: [] } });
+    expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large', 'message-too-large']);
+  });
+
   it('ends the session if a line has no end', async () => {
     const server = await started(
       script(`const more = () => process.stdout.write('x'.repeat(1_000), more); more()`),
-      { maxMessageBytes: 10_000 },
+      { limits: { stdioMessageBytes: 10_000 } },
     );
     await server.until('the end', () => server.transport.ended !== undefined);
     expect(server.transport.ended).toMatchObject({ code: 'message-too-large' });

@@ -17,6 +17,13 @@ function idAmong(members: string | undefined): RequestId | undefined {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
+const END_CHARACTERS = 1_024;
+
+/** The first and last characters of a whole text. */
+export function endsOf(text: string): { readonly head: string; readonly tail: string } {
+  return { head: text.slice(0, END_CHARACTERS), tail: text.slice(-END_CHARACTERS) };
+}
+
 /** The id of the request that this line answers; undefined for a request, a batch, or anything but JSON-RPC. */
 export function answeredId(line: { readonly head: string; readonly tail: string }): RequestId | undefined {
   const head = RESPONSE_HEAD.exec(line.head);

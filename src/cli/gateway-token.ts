@@ -1,0 +1,52 @@
+/**
+ * The token of this user's gateways over HTTP. It is made once and kept, so that clients can be configured with it.
+ *
+ * G1. The file is readable by its user only. A file that others could read or that somebody else wrote is not used, but
+ *     replaced.
+ * G2. Gateways that start at the same time have the same token.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstat, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../storage/make-folder.js';
+import { isAbsence } from '../storage/stored-file.js';
+import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.js';
+
+export interface GatewayToken {
+  readonly token: string;
+  readonly file: string;
+}
+
+const NAME = 'gateway-token';
+const BYTES = 32;
+const FORM = /^[\w-]{43}$/;
+const FOR_OTHERS = 0o077;
+/** Bytes of a file that can be one. */
+const LONGEST = 64;
+
+/** The kept token, or a new one. Rejects if it cannot be kept. */
+export async function gatewayToken(folder: string): Promise<GatewayToken> {
+  makeFolder(folder);
+  const file = join(folder, NAME);
+  const kept = await readToken(file);
+  if (kept !== undefined && kept !== 'unusable') return { token: kept, file };
+  const token = randomBytes(BYTES).toString('base64url');
+  if (kept === 'unusable') await writeFileAtomic(file, `${token}\n`);
+  else if (!(await createFileAtomic(file, `${token}\n`))) return gatewayToken(folder);
+  return { token, file };
+}
+
+/** Undefined if there is no such file; `unusable` is never a token, which is longer. */
+async function readToken(file: string): Promise<string | undefined> {
+  try {
+    const stats = await lstat(file);
+    const isOurs = process.getuid === undefined || stats.uid === process.getuid();
+    const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
+    if (!stats.isFile() || stats.size > LONGEST || !isOurs || !isPrivate) return 'unusable';
+    const token = (await readFile(file, 'utf8')).trim();
+    return FORM.test(token) ? token : 'unusable';
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}

@@ -7,7 +7,13 @@ export const load = (_kind, dist) => import(pathToFileURL(published('src/index.j
 export async function open({ createTroupe }, servers, { onListed = () => {}, largest, options } = {}) {
   const entries = Object.fromEntries(servers.map((server) => [server.name, toEntry(server)]));
   const limits = largest === undefined ? {} : { limits: { stdioMessageBytes: largest } };
-  const troupe = createTroupe({ servers: entries, cache: false, startGateMs: 200_000, ...limits, ...options });
+  const troupe = createTroupe({
+    servers: entries,
+    cache: false,
+    startGateMs: 200_000,
+    ...limits,
+    ...options,
+  });
   let notified = 0;
   troupe.events$.subscribe((event) => {
     if (event.type === 'connection.ready') onListed(event.server);

@@ -47,23 +47,15 @@ const LEAST = 8;
 export function jsonSize(value: unknown, limit: number): number {
   let size = 0;
   const rest: unknown[] = [value];
-  const add = (member: unknown): void => {
-    if (typeof member === 'object' && member !== null) rest.push(member);
-    else size += typeof member === 'string' ? Math.max(member.length, LEAST) : LEAST;
-  };
   while (rest.length > 0 && size <= limit) {
     const each = rest.pop();
     if (typeof each !== 'object' || each === null) {
-      add(each);
+      size += typeof each === 'string' ? Math.max(each.length, LEAST) : LEAST;
       continue;
     }
     size += LEAST;
-    if (Array.isArray(each)) for (const member of each as unknown[]) add(member);
-    else
-      for (const name of Object.keys(each)) {
-        size += name.length;
-        add((each as Readonly<Record<string, unknown>>)[name]);
-      }
+    if (!Array.isArray(each)) for (const name of Object.keys(each)) size += name.length;
+    for (const member of childrenOf(each)) rest.push(member);
   }
   return size;
 }

@@ -50,7 +50,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
       UrlHandler
-      RememberedTool Dispatcher NetworkOption NetworkOptions NetworkServer
+      RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
     `),
   },

@@ -28,6 +28,8 @@ const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
 };
 const MAX_NODES = 100_000;
+/** Indicators of structure in a text: the parser needs milliseconds for a thousand of them. */
+const MAX_INDICATORS = 20_000;
 
 class Refusal extends Error {
   constructor(
@@ -41,6 +43,7 @@ class Refusal extends Error {
 export const readYamlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
+  if (hasTooMany(body)) return TOO_MUCH;
   try {
     const document = parseDocument(body, { prettyErrors: false, stringKeys: true, uniqueKeys: false });
     const [error] = document.errors;
@@ -54,6 +57,19 @@ export const readYamlText: ReadTree = (text) => {
     return toFailedReading(error, positionAt);
   }
 };
+
+const TOO_MUCH: Reading = {
+  kind: 'broken',
+  message: `has more than ${MAX_INDICATORS} lists, names and lines`,
+  line: 1,
+  column: 1,
+};
+
+function hasTooMany(text: string): boolean {
+  const indicators = /[-?:,[\]{}&*\r\n]/g;
+  for (let count = 0; indicators.test(text); count += 1) if (count === MAX_INDICATORS) return true;
+  return false;
+}
 
 function toFailedReading(error: unknown, positionAt: (offset: number) => Position): Reading {
   if (error instanceof RangeError) return TOO_DEEP;

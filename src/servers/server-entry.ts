@@ -14,8 +14,9 @@ import { hashOf } from '../config/entry/entry-hash.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerRow, ServerSpec } from '../config/entry/server-spec.js';
-import { needsTrust, toTrustRequest } from '../trust/trust-rules.js';
+import { needsTrust, signsInIfTrusted, toTrustRequest } from '../trust/trust-rules.js';
 import type { ExpansionOptions } from '../config/entry/expansion-options.js';
 import type { TrustPolicy, TrustRequest } from '../trust/trust-request.js';
 import { secretsOf } from '../secrets/secrets.js';
@@ -111,9 +112,15 @@ export class ServerEntry {
     const fileEnv = await readEnvFile(row, values);
     const expansion = expandConfig(row, { ...values, fileEnv });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
-    const { config } = expansion;
+    const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
     return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir }, secrets };
+  }
+
+  /** An address that nobody trusted gets no token that the user has, and no sign-in begins there. */
+  async #maySignIn(row: ServerSpec): Promise<boolean> {
+    const { trust, trustedEntries } = this.terms;
+    return !signsInIfTrusted(row, trust) || trustedEntries.has(toTrustRequest(row));
   }
 
   #requireUsable(): ServerSpec {
@@ -121,6 +128,10 @@ export class ServerEntry {
     if ('failure' in row) throw new TransportError(row.failure);
     return row;
   }
+}
+
+function withoutSignIn(config: ServerConfig): ServerConfig {
+  return 'url' in config ? { ...config, oauth: false } : config;
 }
 
 /** Memo: it is needed for every session and every list, and a row never changes. */

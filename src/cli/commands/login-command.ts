@@ -17,7 +17,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { wakeDormant } from './check-command.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 import { noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
@@ -42,7 +42,7 @@ export async function login(
   let wasAsked = false;
   const onAuthorizationUrl = ({ url }: AuthorizationRequest): void => {
     wasAsked = true;
-    terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}\n${ELSEWHERE}`);
+    terminal.note(`Sign in to ${nameOf(server)} in your browser:\n${oneLine(url)}\n${ELSEWHERE}`);
   };
   const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
@@ -65,7 +65,7 @@ export async function login(
     if (flags.json) terminal.print(JSON.stringify({ server, signedIn: wasAsked, toolCount }));
     else {
       const how = wasAsked ? 'signed in' : 'no sign-in was needed';
-      terminal.print(`${oneLine(server)}: ${how}, ${countOf(toolCount, 'tool')}`);
+      terminal.print(`${nameOf(server)}: ${how}, ${countOf(toolCount, 'tool')}`);
     }
     return EXIT.fine;
   });

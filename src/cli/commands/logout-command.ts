@@ -14,7 +14,7 @@ import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf } from '../output/safe-text.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 
@@ -39,7 +39,7 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
     signal,
   });
   if (flags.json) terminal.print(JSON.stringify({ server, result }));
-  else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
+  else terminal.print(`${nameOf(server)}: ${TOLD[result]}`);
   return EXIT.fine;
 }
 

@@ -104,6 +104,7 @@ export function restricts({ enabled, tools }: ServerConfig): boolean {
 function toSpec(name: string, claim: SourceEntries, shadows: readonly string[]): ServerSpec | undefined {
   const { source, baseDir, entries, inputs } = claim;
   const config = entries.get(name);
+  const contents = claim.contents?.get(name);
   if (config === undefined) return undefined;
   return {
     name,
@@ -114,6 +115,7 @@ function toSpec(name: string, claim: SourceEntries, shadows: readonly string[]):
     ...(source.path !== undefined && { fileDir: dirname(source.path) }),
     config,
     hash: entryHash(config),
+    ...(contents !== undefined && { contents }),
     ...(inputs !== undefined && inputs.size > 0 && { inputs }),
   };
 }

@@ -29,9 +29,13 @@ import { startFolderOfFile, startFolderOfUser } from '../config/files/start-fold
 import { homeFolder } from '../storage/user-folder.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
 import { isAbsence } from '../storage/stored-file.js';
+import type { ContentsContext } from '../trust/contents.js';
 import { isTrustedBy } from '../trust/trust-rules.js';
 
-export interface LoadOptions extends Pick<TroupeOptions, 'servers' | 'config' | 'discover' | 'trust'> {
+export interface LoadOptions extends Pick<
+  TroupeOptions,
+  'servers' | 'config' | 'discover' | 'trust' | 'env'
+> {
   /** Absolute path that relative file names start from. */
   readonly cwd: string;
   /** Entries that the host added by hand, by name. Default: none. */
@@ -76,7 +80,8 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
     choice === undefined ? NOTHING : discovered({ ...choice, cwd: project }, given, start, { ...options, readText }),
   ]);
   const { kept, dropped } = dropFiltered(found.entries, choice?.filter);
-  const all = withoutTurnedOff(withinLimit([...host, ...files, ...kept]));
+  const limited = withoutTurnedOff(withinLimit([...host, ...files, ...kept]));
+  const all = options.trust === 'contents' ? await withContents(limited, options.env ?? process.env, home) : limited;
   const isTrusted: IsTrusted = (spec) =>
     isTrustedBy(options.trust, spec) || options.isTrusted?.(spec) === true;
   const merged = mergeSources(all, isTrusted);
@@ -184,16 +189,17 @@ export async function readSource(
       import('../config/files/parse-config.js'),
       readerOf(layout.syntax),
     ]);
-    const { entries, refused, problems, inputs, turnedOff } = parseConfigText(
+    const { entries, refused, problems, inputs, turnedOff, surplus } = parseConfigText(
       text,
       sourceName(source),
       layout,
       readTree,
+      source.scope === 'project' ? MAX_OF_PROJECT : Infinity,
     );
     const isNothing = [entries, refused, problems, turnedOff].every(({ length }) => length === 0);
     if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
-    return { ...found, entries: configs, refused, problems, inputs, turnedOff };
+    return { ...found, entries: configs, refused, problems, inputs, turnedOff, surplus };
   } catch (error) {
     if (source.kind !== undefined && isAbsence(error)) return undefined;
     return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
@@ -210,12 +216,34 @@ function withinLimit(sources: readonly SourceEntries[]): readonly SourceEntries[
     if (from.source.scope !== 'project') return from;
     const entries = new Map([...from.entries].slice(0, left));
     left -= entries.size;
-    const surplus = from.entries.size - entries.size;
+    const surplus = from.entries.size - entries.size + (from.surplus ?? 0);
     if (surplus === 0) return from;
     const message = `${surplus} of its servers are left out: the files of a project can have ${MAX_OF_PROJECT}`;
     const problem = { severity: 'warning', source: sourceName(from.source), message } as const;
     return { ...from, entries, problems: [...from.problems, problem] };
   });
+}
+
+/** The entries of the project with the contents of the files that they run. */
+async function withContents(
+  sources: readonly SourceEntries[],
+  env: ContentsContext['env'],
+  home: string | undefined,
+): Promise<readonly SourceEntries[]> {
+  const { contentsOf } = await import('../trust/contents.js');
+  return Promise.all(
+    sources.map(async (from) => {
+      if (from.source.scope !== 'project') return from;
+      const { baseDir, source } = from;
+      const fileDir = dirname(source.path ?? source.id);
+      const contents = await Promise.all(
+        [...from.entries].map(
+          async ([name, config]) => [name, await contentsOf({ name, baseDir, fileDir, config }, { env, home })] as const,
+        ),
+      );
+      return { ...from, contents: new Map(contents) };
+    }),
+  );
 }
 
 /** The kind of the project's file whose servers other files can disable. */

@@ -3,6 +3,7 @@
  * attempt. A new reading makes a new entry. It holds names of variables; values exist only in the result of `resolve`.
  */
 import type { Resolution } from '../actors/effect-ports.js';
+import type { Contents } from '../trust/contents.js';
 import type { TrustedEntries } from '../trust/trusted-entries.js';
 import { targetOf } from '../config/diff.js';
 import {
@@ -45,6 +46,8 @@ export class ServerEntry {
   /** The settings of the entry, or the ones of the host if the entry was refused. */
   readonly settings: EffectiveSettings;
   #cacheKey: string | undefined;
+  /** The files that the entry runs, as they were last read. */
+  #contents: Contents | undefined;
 
   constructor(
     readonly row: ServerRow,
@@ -73,7 +76,19 @@ export class ServerEntry {
   /** What a person is asked to trust; undefined if the entry needs no trust. */
   get trustRequest(): TrustRequest | undefined {
     const { row } = this;
-    return 'failure' in row || !needsTrust(row, this.terms.trust) ? undefined : toTrustRequest(row);
+    return 'failure' in row || !needsTrust(row, this.terms.trust) ? undefined : toTrustRequest(this.#measured(row));
+  }
+
+  #measured(row: ServerSpec): ServerSpec {
+    return this.#contents === undefined ? row : { ...row, contents: this.#contents };
+  }
+
+  /** Reads the files that the entry runs again, if trust is bound to them. */
+  async #measure(): Promise<void> {
+    const { row, terms } = this;
+    if (terms.trust !== 'contents' || 'failure' in row || row.scope !== 'project') return;
+    const { contentsOf } = await import('../trust/contents.js');
+    this.#contents = await contentsOf(row, { env: terms.env, home: homeFolder() });
   }
 
   /** Stores that the entry is trusted. */
@@ -84,6 +99,7 @@ export class ServerEntry {
 
   /** Whether the entry needs no trust, or has it. Asks nobody; never rejects. */
   async isTrusted(): Promise<boolean> {
+    await this.#measure();
     const request = this.trustRequest;
     return request === undefined || this.terms.trustedEntries.has(request);
   }
@@ -91,6 +107,7 @@ export class ServerEntry {
   /** Whether it may be started; asks for trust if needed. Rejects as `resolve` does. */
   async askForTrust(): Promise<boolean> {
     this.#requireUsable();
+    await this.#measure();
     const request = this.trustRequest;
     const { trustedEntries, trust } = this.terms;
     if (request === undefined || (await trustedEntries.has(request))) return true;
@@ -114,13 +131,20 @@ export class ServerEntry {
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
-    return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir }, secrets };
+    const elsewhere = this.#startsElsewhere(row);
+    return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere }, secrets };
   }
 
   /** An address that nobody trusted gets no token that the user has, and no sign-in begins there. */
   async #maySignIn(row: ServerSpec): Promise<boolean> {
     const { trust, trustedEntries } = this.terms;
-    return !signsInIfTrusted(row, trust) || trustedEntries.has(toTrustRequest(row));
+    return !signsInIfTrusted(row, trust) || trustedEntries.has(toTrustRequest(this.#measured(row)));
+  }
+
+  #startsElsewhere({ config, scope, baseDir }: ServerSpec): string | undefined {
+    const isOfWorkspace = scope === 'project' || baseDir === this.terms.workspaceFolder;
+    if (!('command' in config) || config.cwd !== undefined || isOfWorkspace) return undefined;
+    return `It starts in ${baseDir}. If it needs the files of the working folder, add "cwd": "\${workspaceFolder}" to its entry.`;
   }
 
   #requireUsable(): ServerSpec {

@@ -44,18 +44,22 @@ export interface TrustRequest {
   readonly asks?: readonly string[];
   /** Values that the file proposes for inputs of the entry, by id. They are used if no person is asked. */
   readonly inputs?: Readonly<Record<string, string>>;
-  /** Hash of name, folder and entry; trust is bound to it. */
+  /** With the policy `contents`: the SHA-256 of each file that the entry runs, by its path without links. */
+  readonly contents?: Readonly<Record<string, string>>;
+  /** Hash of name, folder and entry, and of `contents` if there are any; trust is bound to it. */
   readonly hash: string;
 }
 
 /**
  * Which entries of a project's files need no trust. `all`: every entry. `remote-only`: HTTP and SSE entries that run no
  * `headersHelper` and have no socket, proxy or certificates of their own. `programs-only`: of these, only the ones that use
- * no variable of the host and no answer of a person. A function is asked before each attempt to start an entry, until it
+ * no variable of the host and no answer of a person. `contents`: no entry, and trust is bound to the contents of its program
+ * and of its arguments that are files as well, so a changed script must be trusted again. A function is asked before each attempt to start an entry, until it
  * says yes. An entry that is used without being trusted signs in nowhere, except with `all`.
  */
 export type TrustPolicy =
   | 'all'
   | 'remote-only'
   | 'programs-only'
+  | 'contents'
   | ((request: TrustRequest) => Promise<boolean> | boolean);

@@ -67,7 +67,7 @@ const OF_NETWORK = /^\s*(?:https?:|\$\{[^}:]+(?::-https?:[^}]*)?\})/i;
 
 /** The question. It has the names of variables, never their values. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
-  const { name, source, baseDir, config } = spec;
+  const { name, source, baseDir, config, contents } = spec;
   const inputs = declaredInputs(spec);
   const asked = idsOf(config);
   const deciding = decidingIds(config);
@@ -83,11 +83,13 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
     env: shownEnv('env' in config ? config.env : undefined),
     ...(asked.length > 0 && { asks: asked }),
     ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
+    ...(contents !== undefined && { contents }),
     hash: hashOf({
       name,
       baseDir,
       entry: spec.ownHash ?? spec.hash,
       ...(inputs.length > 0 && { inputs }),
+      ...(contents !== undefined && { contents }),
     }),
   };
 }

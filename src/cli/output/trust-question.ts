@@ -29,7 +29,7 @@ export function renderQuestion(request: TrustRequest, found: FoundHere = {}): st
 /** A line for everything that decides what happens, or several. */
 export function renderRequest(request: TrustRequest, found: FoundHere = {}): string[] {
   const { command, args = [], cwd, envFile, url, network, signIn = [], headers = [], headersHelper } = request;
-  const { variables, env, asks = [], inputs = {}, proxy, certificates = [] } = request;
+  const { variables, env, asks = [], inputs = {}, proxy, certificates = [], contents = {} } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
@@ -52,6 +52,7 @@ export function renderRequest(request: TrustRequest, found: FoundHere = {}): str
     ['sets variables from the file', envFile === undefined ? '' : toWholeWord(envFile)],
     ['asks you for', listed(asks.map(toWord), ', ')],
     ['proposes the answers', listed(proposals, ', ')],
+    ['trusted with the contents of', Object.keys(contents).map((file) => toWholeWord(file))],
   ];
   return facts.flatMap(([label, text]) => (text.length === 0 ? [] : lines(label, text)));
 }

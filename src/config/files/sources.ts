@@ -35,6 +35,10 @@ export interface SourceEntries {
   readonly inputs?: ReadonlyMap<string, InputSpec>;
   /** Names of servers in the project's `.mcp.json` that this source disables. */
   readonly turnedOff?: readonly string[];
+  /** For entries whose trust is bound to contents: see `ServerSpec`. By name. */
+  readonly contents?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** How many servers of the file were not read, because it has more than the limit. Default: none. */
+  readonly surplus?: number;
 }
 
 /** The result of reading a source. */

@@ -69,7 +69,7 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
   const choice = discover === true ? {} : discover || undefined;
   const project = resolve(cwd, choice?.cwd ?? '.');
   const home = options.machine === undefined ? homeFolder() : options.machine.home;
-  const start = await startFolderOfUser(home, project);
+  const start = startFolderOfUser(home, project);
   const host = [
     ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, start)]),
     ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, start)]),

@@ -7,8 +7,11 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { TrustRequest } from './trust-request.js';
 
 export interface FoundHere {
-  /** The file that the command leads to, or where it is looked for; undefined if a variable decides. */
-  readonly program?: string;
+  /**
+   * The file that the command leads to. `in-own-path`: it is looked for in the `PATH` that the entry sets. `not-found`: it is
+   * not in the `PATH` of the host. Undefined if a variable decides, or if the command is an absolute path.
+   */
+  readonly program?: { readonly file: string } | 'in-own-path' | 'not-found';
   /** Absolute path of the folder that it starts in; undefined if a variable decides. */
   readonly folder?: string;
 }
@@ -27,17 +30,20 @@ async function programOf(
   { env }: TrustRequest,
   folder: string | undefined,
   searchPath: string,
-): Promise<string | undefined> {
+): Promise<FoundHere['program']> {
   if (isAbsolute(command) || command.includes('$')) return undefined;
-  if (/[/\\]/.test(command)) return folder === undefined ? undefined : placeOf(command, folder);
-  if (Object.keys(env).some((name) => name.toUpperCase() === 'PATH')) return 'looked for in the PATH that the entry sets';
+  if (/[/\\]/.test(command)) {
+    const file = folder === undefined ? undefined : placeOf(command, folder);
+    return file === undefined ? undefined : { file };
+  }
+  if (Object.keys(env).some((name) => name.toUpperCase() === 'PATH')) return 'in-own-path';
   for (const part of searchPath.split(delimiter)) {
     const place = resolve(folder ?? '/', part);
     const names = await readdir(place).catch(() => []);
     const name = names.find((each) => isProgram(each, command));
-    if (name !== undefined) return join(place, name);
+    if (name !== undefined) return { file: join(place, name) };
   }
-  return 'not found in your PATH';
+  return 'not-found';
 }
 
 /** Windows finds `node` as `node.exe` or `node.cmd`. */

@@ -15,11 +15,12 @@ import { askedAddress } from './asked-address.js';
 import { decidesWhatRuns } from './deciding-variables.js';
 import { privateNetworkOf } from './private-address.js';
 import { hashOf } from '../config/entry/entry-hash.js';
-import { inputsWanted, variablesWanted } from '../config/entry/expand.js';
+import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
 import { MASK, maskUrl } from '../config/entry/mask-entry.js';
+import { parseTemplate, type Part } from '../config/entry/template.js';
 import { rewriteReferences } from '../config/entry/rewrite-references.js';
-import type { StdioServerConfig } from '../config/entry/server-config.js';
+import type { ServerConfig, StdioServerConfig } from '../config/entry/server-config.js';
 import { isSecret } from '../secrets/is-secret.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
@@ -80,7 +81,7 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
     folder: baseDir,
     ...describeTarget(config),
     variables: variablesWanted(config),
-    env: shownEnv('env' in config ? config.env : undefined),
+    env: shownEnv(config),
     ...(asked.length > 0 && { asks: asked }),
     ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
     ...(contents !== undefined && { contents }),
@@ -170,12 +171,22 @@ function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
   return shown as StdioServerConfig;
 }
 
-function shownEnv(env: Readonly<Record<string, string>> = {}): Readonly<Record<string, string | null>> {
+/** A value that only goes to a remote server is not shown, as the values of headers are not. */
+function shownEnv(config: ServerConfig): Readonly<Record<string, string | null>> {
+  const { env = {} } = 'server' in config ? {} : config;
+  const sent = new Set('url' in config ? references(config).map(({ name }) => name) : []);
   const shown = Object.entries(env).map(([name, text]) => {
-    const isHidden = !decidesWhatRuns(name) && isSecret([name], text);
+    const literal = literalOf(parseTemplate(text, 'plain'));
+    const mayBeSecret = literal !== '' && (sent.has(name) || isSecret([name], literal));
+    const isHidden = mayBeSecret && !decidesWhatRuns(name);
     return [name, isHidden ? null : text] as const;
   });
   return Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The text without its references, but with their defaults. */
+function literalOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : literalOf(part.fallback ?? []))).join('');
 }
 
 function namesIn(record: Readonly<Record<string, string>> = {}): readonly string[] {

@@ -35,7 +35,7 @@ export function renderRequest(request: TrustRequest, found: FoundHere = {}): str
   );
   const folder = found.folder ?? cwd;
   const facts: readonly (readonly [label: string, text: string | readonly string[]])[] = [
-    ['program', command === undefined ? '' : withNote(toWholeWord(command, visibleName), found.program)],
+    ['program', command === undefined ? '' : withPlace(toWholeWord(command, visibleName), found.program)],
     ['arguments', args.map((arg) => toWholeWord(arg))],
     ['in folder', folder === undefined ? '' : toWholeWord(folder)],
     ['address', url === undefined ? '' : `${toWholeWord(url, visibleName)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`],
@@ -74,9 +74,12 @@ function shownValue(value: string | null): string {
   return value === null ? '(not shown, may be a secret)' : toWholeWord(value);
 }
 
-function withNote(text: string, note: string | undefined): string {
-  return note === undefined ? text : `${text} (${toWholeWord(note)})`;
+function withPlace(command: string, program: FoundHere['program']): string {
+  if (program === undefined) return command;
+  return `${command} (${typeof program === 'string' ? PLACES[program] : toWholeWord(program.file)})`;
 }
+
+const PLACES = { 'in-own-path': 'looked for in the PATH that it sets', 'not-found': 'not found in your PATH' };
 
 function listed(words: readonly string[], separator: string): string {
   const rest = words.length - MAX_LISTED;

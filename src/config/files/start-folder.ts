@@ -2,19 +2,35 @@
  * Where the programs of an entry start that is no project's: programs such as `npx`, `uvx` and `python -m` run code of the
  * folder that they start in, and the working folder may be anybody's repository.
  */
-import { stat } from 'node:fs/promises';
-import { basename, dirname, parse, resolve } from 'node:path';
-import { findProjectRoot, insideOf, isBelow, isEverybodys, realOf } from './project-root.js';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, parse, resolve } from 'node:path';
+import { isBelow, isEverybodys, realOf } from './project-root.js';
 
 /**
  * The home folder, for entries of the user, of the host's code and of extensions. If there is none, or if it is part of the
- * repository that the host works in, as in some containers: the root of the file system.
+ * repository that the host works in, as in some containers: the root of the file system. Synchronous, because it is a few
+ * look-ups that are needed before anything else.
  */
-export async function startFolderOfUser(home: string | undefined, cwd: string): Promise<string> {
+export function startFolderOfUser(home: string | undefined, cwd: string): string {
   const { root } = parse(resolve(cwd));
-  if (home === undefined || !(await isFolder(home))) return root;
-  const repository = await findProjectRoot(await realOf(cwd), ['.git'], undefined);
-  return (await (await insideOf(repository, 'or-same'))(home)) ? root : home;
+  if (home === undefined || !isFolder(home)) return root;
+  const repository = repositoryOf(realPath(cwd));
+  const atHome = realPath(home);
+  return repository === atHome || isBelow(atHome, repository ?? atHome) ? root : home;
+}
+
+function repositoryOf(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : repositoryOf(parent);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
 }
 
 /** Folders of a project in which other hosts keep their files. */
@@ -29,11 +45,4 @@ export async function startFolderOfFile(path: string, cwd: string, otherwise: st
   if (isBelow(file, working)) return working;
   const folder = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
   return (await isEverybodys(folder).catch(() => false)) ? otherwise : folder;
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 }

@@ -141,15 +141,21 @@ describe('a hostile project file', () => {
     expect([seen(), existsSync(at('refused'))]).toEqual([[], false]);
   });
 
-  it('can name a remote server that needs nothing from the host, which is reached without trust', async () => {
+  it('can name a remote server that needs nothing from the host, which is reached without trust only if the host says so', async () => {
     const headers = { 'X-Token': '${MINE}' };
-    const { troupe } = await make({
+    const servers = {
       plain: { type: 'http', url: `${origin}/plain`, env: { MINE: 'x' }, headers },
       reading: { type: 'http', url: `${origin}/reading`, env: { MINE: '${TOKEN}' }, headers },
-    });
-    const { failed, pending } = await troupe.start();
-    expect(failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
-    expect(pending.map(({ server }) => server)).toEqual(['reading']);
+    };
+    const asking = await make(servers);
+    const { pending } = await asking.troupe.start();
+    expect(pending.map(({ server }) => server)).toEqual(['plain', 'reading']);
+    expect(requests).toEqual([]);
+
+    const lax = await make(servers, { trust: 'programs-only' });
+    const report = await lax.troupe.start();
+    expect(report.failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
+    expect(report.pending.map(({ server }) => server)).toEqual(['reading']);
     expect(requests).toEqual([{ url: '/plain', token: 'x' }]);
   });
 
@@ -193,9 +199,9 @@ describe('a hostile project file', () => {
       folder: root,
       cwd: '../../..',
       variables: ['SECRET', 'TOKEN'],
-      env: ['LD_PRELOAD', 'NODE_OPTIONS'],
+      env: { LD_PRELOAD: '${SECRET}', NODE_OPTIONS: '--require ./evil.js' },
     });
-    expect(JSON.stringify(trustRequest)).not.toMatch(/secret-[12]|evil/);
+    expect(JSON.stringify(trustRequest)).not.toMatch(/secret-[12]/);
   });
 
   it('cannot change an input that its trusted entry refers to', async () => {

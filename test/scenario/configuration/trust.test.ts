@@ -76,7 +76,7 @@ describe('trust', () => {
     await troupe.reload();
     expect(troupe.connection('lamp')?.status).toMatchObject({
       substate: 'awaitingTrust',
-      trustRequest: { env: ['LD_PRELOAD'] },
+      trustRequest: { env: { LD_PRELOAD: './evil.so' } },
     });
   });
 

@@ -130,7 +130,8 @@ const MISSED =
 export function adviceOnFolder(ports: EffectPorts) {
   return (key: SessionKey, failure: RawFailure): string | undefined => {
     const { config, elsewhere } = ports.sessions.get(key)?.plan ?? {};
-    if (elsewhere === undefined || config === undefined || !MAY_MISS_FILES.has(failure.code)) return undefined;
+    if (elsewhere === undefined || config === undefined || !MAY_MISS_FILES.has(failure.code))
+      return undefined;
     const lines = [...(failure.stderrTail ?? []), ...(failure.stdoutTail ?? [])];
     return namesFiles(config) || lines.some((line) => MISSED.test(line)) ? elsewhere : undefined;
   };
@@ -140,7 +141,9 @@ export function adviceOnFolder(ports: EffectPorts) {
 function namesFiles(config: ServerConfig): boolean {
   if (!('command' in config)) return false;
   const { command, args = [] } = config;
-  return /^(?!\/).*[/\\]/.test(command) || args.some((arg) => /^\.{1,2}(?:$|[/\\])|^[^-@/~:]*\.\w{1,5}$/.test(arg));
+  return (
+    /^(?!\/).*[/\\]/.test(command) || args.some((arg) => /^\.{1,2}(?:$|[/\\])|^[^-@/~:]*\.\w{1,5}$/.test(arg))
+  );
 }
 
 /** Publishes a diagnostic about one session. The message may hold text of the server: it is masked and cut. */

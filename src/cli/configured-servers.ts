@@ -55,7 +55,12 @@ export async function readConfiguration(
   if (given.length > 0) throw new ConfigError(given.join('; '));
   const names = [...servers.map(({ server }) => server), ...refused];
   if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
-    throw nothingConfigured(flags, options, unreadable, problems.filter(isIgnoredVariable).map(describeProblem));
+    throw nothingConfigured(
+      flags,
+      options,
+      unreadable,
+      problems.filter(isIgnoredVariable).map(describeProblem),
+    );
   const unnamed = problems.filter(({ server }) => server === RESERVED_NAME);
   if (names.length > 0 && names.every((name) => name === RESERVED_NAME)) {
     throw new ConfigError(unnamed.map(describeProblem).join('; '));

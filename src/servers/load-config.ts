@@ -77,21 +77,20 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
   const given = await givenSources(options.config ?? [], { ...options, cwd }, start);
   const [files, found] = await Promise.all([
     readSources(given, start, readText),
-    choice === undefined ? NOTHING : discovered({ ...choice, cwd: project }, given, start, { ...options, readText }),
+    choice === undefined
+      ? NOTHING
+      : discovered({ ...choice, cwd: project }, given, start, { ...options, readText }),
   ]);
   const { kept, dropped } = dropFiltered(found.entries, choice?.filter);
   const limited = withoutTurnedOff(withinLimit([...host, ...files, ...kept]));
-  const all = options.trust === 'contents' ? await withContents(limited, options.env ?? process.env, home) : limited;
+  const all =
+    options.trust === 'contents' ? await withContents(limited, options.env ?? process.env, home) : limited;
   const isTrusted: IsTrusted = (spec) =>
     isTrustedBy(options.trust, spec) || options.isTrusted?.(spec) === true;
   const merged = mergeSources(all, isTrusted);
   return {
     ...merged,
-    problems: [
-      ...found.problems,
-      ...all.flatMap(({ problems }) => problems),
-      ...heldBackProblems(merged),
-    ],
+    problems: [...found.problems, ...all.flatMap(({ problems }) => problems), ...heldBackProblems(merged)],
     sources: all.map(toReport),
     dropped,
   };
@@ -158,7 +157,9 @@ async function discovered(
   };
 }
 
-type Choice = Omit<Exclude<NonNullable<TroupeOptions['discover']>, boolean>, 'cwd'> & { readonly cwd: string };
+type Choice = Omit<Exclude<NonNullable<TroupeOptions['discover']>, boolean>, 'cwd'> & {
+  readonly cwd: string;
+};
 
 /** Reads all sources at once. A file that was only looked for and does not exist is not a source. */
 async function readSources(
@@ -238,7 +239,8 @@ async function withContents(
       const fileDir = dirname(source.path ?? source.id);
       const contents = await Promise.all(
         [...from.entries].map(
-          async ([name, config]) => [name, await contentsOf({ name, baseDir, fileDir, config }, { env, home })] as const,
+          async ([name, config]) =>
+            [name, await contentsOf({ name, baseDir, fileDir, config }, { env, home })] as const,
         ),
       );
       return { ...from, contents: new Map(contents) };

@@ -76,7 +76,9 @@ export class ServerEntry {
   /** What a person is asked to trust; undefined if the entry needs no trust. */
   get trustRequest(): TrustRequest | undefined {
     const { row } = this;
-    return 'failure' in row || !needsTrust(row, this.terms.trust) ? undefined : toTrustRequest(this.#measured(row));
+    return 'failure' in row || !needsTrust(row, this.terms.trust)
+      ? undefined
+      : toTrustRequest(this.#measured(row));
   }
 
   #measured(row: ServerSpec): ServerSpec {
@@ -132,7 +134,10 @@ export class ServerEntry {
     const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
     const elsewhere = this.#startsElsewhere(row);
-    return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere }, secrets };
+    return {
+      resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere },
+      secrets,
+    };
   }
 
   /** An address that nobody trusted gets no token that the user has, and no sign-in begins there. */

@@ -59,7 +59,8 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
   ]);
   const env = childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false);
   // An inherited PWD names the working folder of the host, in which the program does not start.
-  const hasStalePwd = config.cwd !== undefined && env['PWD'] !== undefined && config.env?.['PWD'] === undefined;
+  const hasStalePwd =
+    config.cwd !== undefined && env['PWD'] !== undefined && config.env?.['PWD'] === undefined;
   return createStdioTransport({
     command: config.command,
     args: config.args ?? [],

@@ -32,7 +32,9 @@ export async function contentsOf(
   if ('failure' in expansion) return {};
   const files = await Promise.all(placesIn(expansion.config, { baseDir, fileDir }, env).map(firstFile));
   const found = [...new Set(files.flatMap((file) => file ?? []))].toSorted();
-  return Object.fromEntries(await Promise.all(found.map(async (file) => [file, await hashOfFile(file)] as const)));
+  return Object.fromEntries(
+    await Promise.all(found.map(async (file) => [file, await hashOfFile(file)] as const)),
+  );
 }
 
 /** For each word the paths where its file may be; the first one that exists counts. */

@@ -17,7 +17,10 @@ export interface FoundHere {
 }
 
 /** `searchPath`: the `PATH` of the host. Never rejects. */
-export async function findHere(request: TrustRequest, searchPath = process.env['PATH'] ?? ''): Promise<FoundHere> {
+export async function findHere(
+  request: TrustRequest,
+  searchPath = process.env['PATH'] ?? '',
+): Promise<FoundHere> {
   const { command, cwd, headersHelper } = request;
   if (command === undefined && headersHelper === undefined) return {};
   const folder = cwd === undefined ? request.folder : placeOf(cwd, request.folder);

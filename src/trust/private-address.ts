@@ -7,7 +7,15 @@ export type PrivateNetwork = 'this-machine' | 'private' | 'link-local';
 const RANGES: Readonly<Record<PrivateNetwork, readonly string[]>> = {
   'this-machine': ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'],
   'link-local': ['169.254.0.0/16', 'fe80::/10'],
-  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '198.18.0.0/15', 'fc00::/7', 'fec0::/10'],
+  private: [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    '198.18.0.0/15',
+    'fc00::/7',
+    'fec0::/10',
+  ],
 };
 
 const LISTS = Object.entries(RANGES).map(([network, ranges]) => {
@@ -39,7 +47,12 @@ export function privateNetworkOf(address: string): PrivateNetwork | undefined {
 function hostOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { hostname } = new URL(address);
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase() || undefined;
+  return (
+    hostname
+      .replace(/^\[|\]$/g, '')
+      .replace(/\.$/, '')
+      .toLowerCase() || undefined
+  );
 }
 
 /** The IPv4 address inside an IPv6 address that is translated (RFC 4291, RFC 6052), or the address itself. */

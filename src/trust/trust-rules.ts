@@ -32,7 +32,9 @@ export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy):
   if (scope !== 'project' || policy === 'all' || 'server' in config) return false;
   if (policy !== 'remote-only' && policy !== 'programs-only') return true;
   if (runsProgram(config) || usesThisMachine(config)) return true;
-  return policy === 'programs-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
+  return (
+    policy === 'programs-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0)
+  );
 }
 
 /**

@@ -28,7 +28,17 @@ export function renderQuestion(request: TrustRequest, found: FoundHere = {}): st
 
 /** A line for everything that decides what happens, or several. */
 export function renderRequest(request: TrustRequest, found: FoundHere = {}): string[] {
-  const { command, args = [], cwd, envFile, url, network, signIn = [], headers = [], headersHelper } = request;
+  const {
+    command,
+    args = [],
+    cwd,
+    envFile,
+    url,
+    network,
+    signIn = [],
+    headers = [],
+    headersHelper,
+  } = request;
   const { variables, env, asks = [], inputs = {}, proxy, certificates = [], contents = {} } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
@@ -38,7 +48,12 @@ export function renderRequest(request: TrustRequest, found: FoundHere = {}): str
     ['program', command === undefined ? '' : withPlace(toWholeWord(command, visibleName), found.program)],
     ['arguments', args.map((arg) => toWholeWord(arg))],
     ['in folder', folder === undefined ? '' : toWholeWord(folder)],
-    ['address', url === undefined ? '' : `${toWholeWord(url, visibleName)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`],
+    [
+      'address',
+      url === undefined
+        ? ''
+        : `${toWholeWord(url, visibleName)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`,
+    ],
     ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
     ['with the certificates', listed(certificates.map(toWord), ', ')],
     ['signs in at', signIn.map((address) => toWholeWord(address))],
@@ -79,7 +94,10 @@ function withPlace(command: string, program: FoundHere['program']): string {
   return `${command} (${typeof program === 'string' ? PLACES[program] : toWholeWord(program.file)})`;
 }
 
-const PLACES = { 'in-own-path': 'looked for in the PATH that it sets', 'not-found': 'not found in your PATH' };
+const PLACES = {
+  'in-own-path': 'looked for in the PATH that it sets',
+  'not-found': 'not found in your PATH',
+};
 
 function listed(words: readonly string[], separator: string): string {
   const rest = words.length - MAX_LISTED;

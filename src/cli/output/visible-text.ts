@@ -17,11 +17,14 @@ const ALIKE =
 /** A word of these alone reads as a Latin one. */
 const READS_AS_LATIN = /^[аеорсухіјѕһԁԛԝѵӏАВЕЅЗІЈКМНОРСТУХҮԌԚԜοανικρυχωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\d]+$/u;
 /** Letters and marks that stand for an ASCII character, and look like it: full width, mathematical, phonetic. */
-const LIKE_ASCII = /[\u00aa\u00ba\u0131\u0237\u0250-\u02af\u1d00-\u1dbf\ua730-\ua7ff\uab30-\uab6f]|(?![-])\p{Pd}|[\u2044\u2215\u2216\u29f8\u2024\u2027\u00b7\u0387\ua789\u2236\u02d0\u01c0\u01c3\u2223]/gu;
+const LIKE_ASCII =
+  /[\u00aa\u00ba\u0131\u0237\u0250-\u02af\u1d00-\u1dbf\ua730-\ua7ff\uab30-\uab6f]|(?![-])\p{Pd}|[\u2044\u2215\u2216\u29f8\u2024\u2027\u00b7\u0387\ua789\u2236\u02d0\u01c0\u01c3\u2223]/gu;
 
 /** A name, in which no character can be taken for another: those that cannot be told apart appear as their code point. */
 export function visibleName(name: string): string {
-  const clear = [...visibleText(name)].map((char) => (isPlain(char.normalize('NFKC'), char) ? char : codeOf(char)));
+  const clear = [...visibleText(name)].map((char) =>
+    isPlain(char.normalize('NFKC'), char) ? char : codeOf(char),
+  );
   return clear
     .join('')
     .replaceAll(LIKE_ASCII, codeOf)

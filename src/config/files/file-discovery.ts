@@ -53,10 +53,12 @@ export async function findSources(
   const isInside = await insideOf(root);
   const baseDir = root === undefined ? undefined : await realOf(root);
   const sources = await Promise.all(
-    rows.flatMap((row) => toSources(row, root, on)).map(async (source): Promise<typeof source> => {
-      if (baseDir === undefined || !(isOfProject(source) || (await isInside(source.path)))) return source;
-      return { ...source, scope: 'project', baseDir };
-    }),
+    rows
+      .flatMap((row) => toSources(row, root, on))
+      .map(async (source): Promise<typeof source> => {
+        if (baseDir === undefined || !(isOfProject(source) || (await isInside(source.path)))) return source;
+        return { ...source, scope: 'project', baseDir };
+      }),
   );
   // A path can be both, if the home folder is the project's.
   const byPath = new Map(sources.toReversed().map((source) => [source.path, source]));

@@ -3,7 +3,16 @@
  * nothing of an entry that nobody trusted reaches the system.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -44,7 +53,8 @@ function telling(file = 'told.json', more: object = {}): object {
   return { command: process.execPath, args: [put('telling.mjs', TELLING), at(file)], ...more };
 }
 
-const told = (file = 'told.json') => JSON.parse(readFileSync(at(file), 'utf8')) as { cwd: string; pwd?: string };
+const told = (file = 'told.json') =>
+  JSON.parse(readFileSync(at(file), 'utf8')) as { cwd: string; pwd?: string };
 
 const PWNED = (): string => at('PWNED');
 const marking = (): string => `require('fs').writeFileSync(${JSON.stringify(PWNED())}, '')`;
@@ -100,7 +110,9 @@ describe('a server of the user, checked in a hostile folder', () => {
     expect(existsSync(PWNED())).toBe(false);
 
     // The same command line does run it where it starts in the folder: the test could have failed.
-    ofUser({ one: { ...entry, ...('command' in entry && { cwd: 'cwd' in entry ? at('repo/bin') : at('repo') }) } });
+    ofUser({
+      one: { ...entry, ...('command' in entry && { cwd: 'cwd' in entry ? at('repo/bin') : at('repo') }) },
+    });
     if (!('url' in entry)) {
       await check('--timeout', '8000');
       expect(existsSync(PWNED())).toBe(true);
@@ -135,7 +147,10 @@ describe('a server of the user, checked in a hostile folder', () => {
     [
       'the project’s own section in the user’s file',
       () => (
-        put('home/.claude.json', { mcpServers: {}, projects: { [at('repo')]: { mcpServers: { one: telling() } } } }),
+        put('home/.claude.json', {
+          mcpServers: {},
+          projects: { [at('repo')]: { mcpServers: { one: telling() } } },
+        }),
         []
       ),
     ],
@@ -182,7 +197,12 @@ describe('a server of the user, checked in a hostile folder', () => {
   it('starts outside of the repository if that is the home folder.', async () => {
     put('repo/.cursor/mcp.json', { mcpServers: { one: telling() } });
     const added = `two=${process.execPath} ${at('telling.mjs')} ${at('two.json')}`;
-    const { stdout } = await checkWith({ HOME: at('repo'), USERPROFILE: at('repo') }, '--add', added, '--discover');
+    const { stdout } = await checkWith(
+      { HOME: at('repo'), USERPROFILE: at('repo') },
+      '--add',
+      added,
+      '--discover',
+    );
     expect(stdout).toMatch(/✗ one +needs trust/);
     expect(existsSync(at('told.json'))).toBe(false);
     expect(told('two.json').cwd).toBe('/');
@@ -201,12 +221,18 @@ describe('a server of the user, checked in a hostile folder', () => {
 
 describe('a file of the project that a variable makes the user’s', () => {
   it.each<[variable: string, value: string, file: string, text: (entry: object) => string]>([
-    ['CLAUDE_CONFIG_DIR', '.claude', '.claude/.claude.json', (one) => JSON.stringify({ mcpServers: { one } })],
+    [
+      'CLAUDE_CONFIG_DIR',
+      '.claude',
+      '.claude/.claude.json',
+      (one) => JSON.stringify({ mcpServers: { one } }),
+    ],
     [
       'CODEX_HOME',
       'codex',
       'codex/config.toml',
-      (one) => `[mcp_servers.one]\ncommand = ${JSON.stringify((one as { command: string }).command)}\nargs = ${JSON.stringify((one as { args: string[] }).args)}\n`,
+      (one) =>
+        `[mcp_servers.one]\ncommand = ${JSON.stringify((one as { command: string }).command)}\nargs = ${JSON.stringify((one as { args: string[] }).args)}\n`,
     ],
     [
       'XDG_CONFIG_HOME',
@@ -214,16 +240,19 @@ describe('a file of the project that a variable makes the user’s', () => {
       '.config/zed/settings.json',
       (one) => JSON.stringify({ context_servers: { one: { source: 'custom', ...one } } }),
     ],
-  ])('%s is ignored if it is relative, and the project’s if it leads into the project.', async (variable, value, file, text) => {
-    put(`repo/${file}`, text(telling()));
-    ofUser({ other: telling('other.json') });
-    const relative = await checkWith({ [variable]: value });
-    expect(relative.stderr).toContain(`${variable}: is ignored`);
-    expect(relative.stdout).not.toMatch(/one /);
-    const absolute = await checkWith({ [variable]: at('repo', value) });
-    expect(absolute.stdout).toMatch(/✗ one +needs trust/);
-    expect(existsSync(at('told.json'))).toBe(false);
-  });
+  ])(
+    '%s is ignored if it is relative, and the project’s if it leads into the project.',
+    async (variable, value, file, text) => {
+      put(`repo/${file}`, text(telling()));
+      ofUser({ other: telling('other.json') });
+      const relative = await checkWith({ [variable]: value });
+      expect(relative.stderr).toContain(`${variable}: is ignored`);
+      expect(relative.stdout).not.toMatch(/one /);
+      const absolute = await checkWith({ [variable]: at('repo', value) });
+      expect(absolute.stdout).toMatch(/✗ one +needs trust/);
+      expect(existsSync(at('told.json'))).toBe(false);
+    },
+  );
 
   it('cannot trust itself if Troupe’s own folder is in the project.', async () => {
     put('repo/.mcp.json', { mcpServers: { one: telling() } });
@@ -262,7 +291,8 @@ describe('a project file with very many entries', () => {
 });
 
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
-if (!hasStrace) console.warn('strace is not installed: no test counts system calls that name an entry without trust');
+if (!hasStrace)
+  console.warn('strace is not installed: no test counts system calls that name an entry without trust');
 
 describe.skipIf(!hasStrace)('an entry that nobody has trusted', () => {
   /** Appears in every part of every entry, and nowhere else. */
@@ -289,7 +319,10 @@ describe.skipIf(!hasStrace)('an entry that nobody has trusted', () => {
       key: `${MARK}-s.pem`,
     },
     socket: { url: `unix:///run/${MARK}-t.sock#/mcp` },
-    signIn: { url: `https://${MARK}-u.example/mcp`, oauth: { clientId: 'c', metadataUrl: `https://${MARK}-v.example/m` } },
+    signIn: {
+      url: `https://${MARK}-u.example/mcp`,
+      oauth: { clientId: 'c', metadataUrl: `https://${MARK}-v.example/m` },
+    },
     numbered: { url: 'http://198.51.100.77:4711/mcp' },
   };
 
@@ -310,11 +343,15 @@ describe.skipIf(!hasStrace)('an entry that nobody has trusted', () => {
     const env = { ...process.env, ...UNSET, HOME: at('home'), USERPROFILE: at('home'), SECRET: 'secret-1' };
     // The entry is read from its file and shown: reading and writing say nothing about what is looked up.
     const traced = 'trace=%file,%process,%network';
-    await run('strace', ['-f', '-qq', '-s', '4096', '-e', traced, '-o', trace, process.execPath, MAIN, ...command], {
-      cwd: at('repo'),
-      env,
-      maxBuffer: 64 * 1024 * 1024,
-    }).catch(() => {});
+    await run(
+      'strace',
+      ['-f', '-qq', '-s', '4096', '-e', traced, '-o', trace, process.execPath, MAIN, ...command],
+      {
+        cwd: at('repo'),
+        env,
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    ).catch(() => {});
     const calls = readFileSync(trace, 'utf8').split('\n');
     expect(calls.length).toBeGreaterThan(100);
     const naming = calls.filter((call) => call.includes(MARK) || call.includes('198.51.100.77'));

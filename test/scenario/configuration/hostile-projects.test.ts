@@ -167,9 +167,15 @@ describe('a hostile project file', () => {
     'gets no sign-in that the user has for its address before it is trusted, even with %s',
     async (trust) => {
       const url = `${origin}/secure`;
-      const kept = { tokens: { access_token: 'secret-3', token_type: 'Bearer' }, expiresAt: Date.now() + 3_600_000 };
+      const kept = {
+        tokens: { access_token: 'secret-3', token_type: 'Bearer' },
+        expiresAt: Date.now() + 3_600_000,
+      };
       const trustStore = createMemoryTrustStore();
-      const auth = { store: createMemoryTokenStore([[{ server: url, client: '' }, kept]]), interactive: false };
+      const auth = {
+        store: createMemoryTokenStore([[{ server: url, client: '' }, kept]]),
+        interactive: false,
+      };
       const first = await make({ secure: { type: 'http', url } }, { trust, trustStore, auth });
       void first.troupe.start();
       await vi.waitUntil(() => authorizations.length > 0);
@@ -178,7 +184,8 @@ describe('a hostile project file', () => {
       await first.troupe.close();
 
       const asking = await discoverServers({ config: { path: at('.mcp.json'), scope: 'project' } });
-      for (const { trustRequest } of asking.servers) if (trustRequest !== null) await trustStore.trust(trustRequest);
+      for (const { trustRequest } of asking.servers)
+        if (trustRequest !== null) await trustStore.trust(trustRequest);
       const second = await make({ secure: { type: 'http', url } }, { trust, trustStore, auth });
       void second.troupe.start();
       await vi.waitUntil(() => authorizations.includes('Bearer secret-3'));

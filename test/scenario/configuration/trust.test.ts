@@ -83,7 +83,10 @@ describe('trust', () => {
   it('is bound to the folder and not to a link that leads there', async () => {
     for (const name of ['a', 'b']) {
       await mkdir(join(root, name, '.git'), { recursive: true });
-      await writeFile(join(root, name, '.mcp.json'), JSON.stringify({ mcpServers: { lamp: { command: MISSING } } }));
+      await writeFile(
+        join(root, name, '.mcp.json'),
+        JSON.stringify({ mcpServers: { lamp: { command: MISSING } } }),
+      );
     }
     const link = join(root, 'link');
     const trustStore = createMemoryTrustStore();
@@ -125,7 +128,7 @@ describe('trust', () => {
     await expect(lamp?.retry()).rejects.toMatchObject(exited);
 
     await writeFile(script, 'process.exit(4)');
-    await lamp?.retry();
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect(lamp?.status).toMatchObject({ substate: 'awaitingTrust' });
     expect(lamp?.status.trustRequest?.hash).not.toBe(before?.hash);
     const next = make({ trustStore, trust: 'contents' }).troupe;

@@ -54,7 +54,12 @@ describe('an entry needs trust', () => {
     ],
     ['a header that reveals the workspace', WORKSPACE_REMOTE, undefined, true],
     ['a header that reveals the workspace, remote ones trusted', WORKSPACE_REMOTE, 'remote-only', false],
-    ['an address that reveals only the platform', { url: 'https://example.com${/}mcp' }, 'programs-only', false],
+    [
+      'an address that reveals only the platform',
+      { url: 'https://example.com${/}mcp' },
+      'programs-only',
+      false,
+    ],
     ['an object of this process', IN_PROCESS, undefined, false],
     ['a socket', { url: 'unix:///run/docker.sock#/containers' }, undefined, true],
     ['a socket, remote ones trusted', { url: 'unix:///run/docker.sock' }, 'remote-only', true],
@@ -208,7 +213,11 @@ describe('the request for trust', () => {
   });
 
   it('shows the addresses of a sign-in that the entry names, without credentials.', () => {
-    const oauth = { clientId: 'c', metadataUrl: 'https://u:p-1@a.example/m', tokenUrl: 'https://b.example/t' };
+    const oauth = {
+      clientId: 'c',
+      metadataUrl: 'https://u:p-1@a.example/m',
+      tokenUrl: 'https://b.example/t',
+    };
     const request = toTrustRequest(spec({ ...PLAIN_REMOTE, oauth }));
     expect(request.signIn).toEqual(['https://***@a.example/m', 'https://b.example/t']);
   });
@@ -240,9 +249,14 @@ describe('the request for trust', () => {
     expect(toTrustRequest(spec({ url: '${H}', env }))).toMatchObject({ network });
   });
 
-  it.each(['https://example.com/', 'http://172.32.0.1/', 'http://8.8.8.8/', 'https://${H}/', 'http://[2606::1]/'])(
-    'tells nothing about another address: %s',
-    (url) => expect(toTrustRequest(spec({ url }))).not.toHaveProperty('network'),
+  it.each([
+    'https://example.com/',
+    'http://172.32.0.1/',
+    'http://8.8.8.8/',
+    'https://${H}/',
+    'http://[2606::1]/',
+  ])('tells nothing about another address: %s', (url) =>
+    expect(toTrustRequest(spec({ url }))).not.toHaveProperty('network'),
   );
 
   it('shows the names of headers, but no values.', () => {

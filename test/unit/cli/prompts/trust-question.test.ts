@@ -141,7 +141,10 @@ describe('the question whether a server may run', () => {
   ])('shows what makes a name look like another: %s', (_, server, shown) => {
     expect(renderQuestion({ ...LAMP, server })).toContain(`'${shown}'`);
     expect(nameOf(server)).toBe(shown);
-    const [row] = renderCheck([makeStatus({ server, trustRequest: LAMP }, { configuring: 'awaitingTrust' })], picocolors.createColors(false)).split('\n');
+    const [row] = renderCheck(
+      [makeStatus({ server, trustRequest: LAMP }, { configuring: 'awaitingTrust' })],
+      picocolors.createColors(false),
+    ).split('\n');
     expect(row).toContain(`${shown} `);
   });
 

@@ -46,7 +46,9 @@ it('The first program of the README runs unchanged and ends by itself, once its 
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   const inFolder = (...words: readonly string[]) => run(process.execPath, words, { cwd: folder, env });
 
-  const refused = await inFolder('program.mjs').catch((error: { readonly stderr: string }) => error);
+  const refused = (await inFolder('program.mjs').catch((error: unknown) => error)) as {
+    readonly stderr: string;
+  };
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.stderr.split('\n')).toContain('connection.trustRequired');
   expect(refused.stderr.split('\n')).not.toContain('connection.ready');

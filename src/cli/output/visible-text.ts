@@ -22,11 +22,8 @@ const LIKE_ASCII =
 
 /** A name, in which no character can be taken for another: those that cannot be told apart appear as their code point. */
 export function visibleName(name: string): string {
-  const clear = [...visibleText(name)].map((char) =>
-    isPlain(char.normalize('NFKC'), char) ? char : codeOf(char),
-  );
-  return clear
-    .join('')
+  return visibleText(name)
+    .replaceAll(/[^\p{ASCII}]/gu, (char) => (isPlain(char.normalize('NFKC'), char) ? char : codeOf(char)))
     .replaceAll(LIKE_ASCII, codeOf)
     .replaceAll(WORD, (word) => {
       if (/^[\p{ASCII}]*$/u.test(word)) return word;

@@ -143,16 +143,20 @@ describe('a server of the user, checked in a hostile folder', () => {
   });
 
   it.each<[source: string, make: () => readonly string[]]>([
-    ['another host', () => (put('home/.cursor/mcp.json', { mcpServers: { one: telling() } }), [])],
+    [
+      'another host',
+      () => {
+        put('home/.cursor/mcp.json', { mcpServers: { one: telling() } });
+        return [];
+      },
+    ],
     [
       'the project’s own section in the user’s file',
-      () => (
-        put('home/.claude.json', {
-          mcpServers: {},
-          projects: { [at('repo')]: { mcpServers: { one: telling() } } },
-        }),
-        []
-      ),
+      () => {
+        const projects = { [at('repo')]: { mcpServers: { one: telling() } } };
+        put('home/.claude.json', { mcpServers: {}, projects });
+        return [];
+      },
     ],
     [
       'the command line',
@@ -291,10 +295,8 @@ describe('a project file with very many entries', () => {
 });
 
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
-if (!hasStrace)
-  console.warn('strace is not installed: no test counts system calls that name an entry without trust');
 
-describe.skipIf(!hasStrace)('an entry that nobody has trusted', () => {
+describe.skipIf(!hasStrace)('an entry that nobody has trusted (skipped if strace is not installed)', () => {
   /** Appears in every part of every entry, and nowhere else. */
   const MARK = 'zebrafinch';
 
@@ -307,7 +309,7 @@ describe.skipIf(!hasStrace)('an entry that nobody has trusted', () => {
       envFile: `${MARK}-g.env`,
     },
     bare: { command: `${MARK}-h` },
-    absolute: { command: `/srv/${MARK}-i`, args: ['${userHome}/' + `${MARK}-j`] },
+    absolute: { command: `/srv/${MARK}-i`, args: [`\${userHome}/${MARK}-j`] },
     lazy: { command: `${MARK}-k`, start: 'lazy' },
     remote: { url: `http://${MARK}-l.example/mcp`, headers: { X: '${SECRET}' } },
     helped: { url: `http://${MARK}-m.example/mcp`, headersHelper: `./${MARK}-n` },

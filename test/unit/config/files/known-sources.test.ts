@@ -27,7 +27,7 @@ const WINDOWS: Machine = {
 
 function pathsOn(machine: Machine, root?: string): readonly string[] {
   return KNOWN_SOURCES.flatMap((row) => toSources(row, root, machine)).map(
-    ({ kind = '', path = '' }) => `${kind} ${path}`,
+    ({ kind, path }) => `${kind ?? ''} ${path}`,
   );
 }
 

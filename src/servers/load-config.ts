@@ -212,17 +212,26 @@ const MAX_OF_PROJECT = 256;
 
 /** Leaves out the entries of the project above the limit, in the order of the files. */
 function withinLimit(sources: readonly SourceEntries[]): readonly SourceEntries[] {
+  const kept: SourceEntries[] = [];
   let left = MAX_OF_PROJECT;
-  return sources.map((from) => {
-    if (from.source.scope !== 'project') return from;
+  for (const from of sources) {
+    if (from.source.scope !== 'project') {
+      kept.push(from);
+      continue;
+    }
     const entries = new Map([...from.entries].slice(0, left));
     left -= entries.size;
-    const surplus = from.entries.size - entries.size + (from.surplus ?? 0);
-    if (surplus === 0) return from;
-    const message = `${surplus} of its servers are left out: the files of a project can have ${MAX_OF_PROJECT}`;
-    const problem = { severity: 'warning', source: sourceName(from.source), message } as const;
-    return { ...from, entries, problems: [...from.problems, problem] };
-  });
+    kept.push(withoutSurplus(from, entries));
+  }
+  return kept;
+}
+
+function withoutSurplus(from: SourceEntries, entries: SourceEntries['entries']): SourceEntries {
+  const surplus = from.entries.size - entries.size + (from.surplus ?? 0);
+  if (surplus === 0) return from;
+  const message = `${surplus} of its servers are left out: the files of a project can have ${MAX_OF_PROJECT}`;
+  const problem = { severity: 'warning', source: sourceName(from.source), message } as const;
+  return { ...from, entries, problems: [...from.problems, problem] };
 }
 
 /** The entries of the project with the contents of the files that they run. */

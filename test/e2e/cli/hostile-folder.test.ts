@@ -296,7 +296,9 @@ describe('a project file with very many entries', () => {
 
 const hasStrace = spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
 
-describe.skipIf(!hasStrace)('an entry that nobody has trusted (skipped if strace is not installed)', () => {
+const UNTRACED = hasStrace ? '' : ' (strace is not installed: system calls are not counted)';
+
+describe(`an entry that nobody has trusted${UNTRACED}`, () => {
   /** Appears in every part of every entry, and nowhere else. */
   const MARK = 'zebrafinch';
 
@@ -341,21 +343,18 @@ describe.skipIf(!hasStrace)('an entry that nobody has trusted (skipped if strace
     [['serve', '--bare']],
   ])('is named in no system call of troupe %s', async (command) => {
     put('repo/.mcp.json', { mcpServers: ENTRIES });
-    const trace = at('trace');
+    const trace = put('trace', '');
     const env = { ...process.env, ...UNSET, HOME: at('home'), USERPROFILE: at('home'), SECRET: 'secret-1' };
     // The entry is read from its file and shown: reading and writing say nothing about what is looked up.
-    const traced = 'trace=%file,%process,%network';
-    await run(
-      'strace',
-      ['-f', '-qq', '-s', '4096', '-e', traced, '-o', trace, process.execPath, MAIN, ...command],
-      {
-        cwd: at('repo'),
-        env,
-        maxBuffer: 64 * 1024 * 1024,
-      },
-    ).catch(() => {});
+    const strace = ['strace', '-f', '-qq', '-s', '4096', '-e', 'trace=%file,%process,%network', '-o', trace];
+    const [program = '', ...words] = [...(hasStrace ? strace : []), process.execPath, MAIN, ...command];
+    const options = { cwd: at('repo'), env, maxBuffer: 64 * 1024 * 1024 };
+    const { stdout } = (await run(program, words, options).catch((error: unknown) => error)) as {
+      readonly stdout: string;
+    };
+    expect(stdout).not.toMatch(/secret-1|[1-9]\d* of \d+ ready/);
     const calls = readFileSync(trace, 'utf8').split('\n');
-    expect(calls.length).toBeGreaterThan(100);
+    expect(calls.length > 100).toBe(hasStrace);
     const naming = calls.filter((call) => call.includes(MARK) || call.includes('198.51.100.77'));
     expect(naming).toEqual([]);
     expect(calls.filter((call) => /connect\(\d+, \{sa_family=AF_INET/.test(call))).toEqual([]);

@@ -91,7 +91,7 @@ describe('troupe trust', () => {
     expect(trusted.stderr).toContain(
       `    program: ${MISSING} (not found in your PATH)\n    arguments: --on\n`,
     );
-    expect(trusted.stderr).toContain('    reads of your variables: KEY\n    sets variables: KEY\n');
+    expect(trusted.stderr).toContain('    reads of your variables: KEY\n    sets variables: KEY = ${KEY}\n');
     expect(trusted.stderr.endsWith('Trust it? [y/N] ')).toBe(true);
 
     expect(await troupe(['trust', 'lamp'])).toEqual({

@@ -142,6 +142,7 @@ export type { ReviewMode, ReviewOptions } from './review/review-option.js';
 
 export type { ToolInfo } from './catalog/registry.js';
 export type { TrustPolicy, TrustRequest } from './trust/trust-request.js';
+export type { PrivateNetwork } from './trust/private-address.js';
 
 export type {
   Completion,

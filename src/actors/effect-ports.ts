@@ -34,6 +34,8 @@ export type Resolution =
       readonly config: ServerConfig;
       /** The folder that relative paths of the entry start from. */
       readonly folder: string;
+      /** For a program that starts outside of the workspace: what to do if it needs that. */
+      readonly elsewhere?: string | undefined;
     };
 
 /** The configured servers. Their entries are resolved again for each attempt. */
@@ -120,6 +122,31 @@ export function attemptDetails(ports: EffectPorts) {
     const url = ports.sessions.get(key)?.transport?.url;
     return url === undefined ? linesOf(key) : { ...linesOf(key), url: ports.servers.mask(key.name)(url) };
   };
+}
+
+/** Failures of a program that may have missed a file. */
+const MAY_MISS_FILES: ReadonlySet<string> = new Set(['process-exited', 'stdout-closed', 'command-not-found']);
+const MISSED =
+  /ENOENT|no such file|not found|cannot find|can't (?:find|open)|could not (?:find|open)|no module named|does not exist|not a (?:git|directory)|missing/i;
+
+/** The hint of a failure, with what to do if the program missed the files of the workspace. */
+export function adviceOnFolder(ports: EffectPorts) {
+  return (key: SessionKey, failure: RawFailure): string | undefined => {
+    const { config, elsewhere } = ports.sessions.get(key)?.plan ?? {};
+    if (elsewhere === undefined || config === undefined || !MAY_MISS_FILES.has(failure.code))
+      return undefined;
+    const lines = [...(failure.stderrTail ?? []), ...(failure.stdoutTail ?? [])];
+    return namesFiles(config) || lines.some((line) => MISSED.test(line)) ? elsewhere : undefined;
+  };
+}
+
+/** Whether its command line has a relative path. */
+function namesFiles(config: ServerConfig): boolean {
+  if (!('command' in config)) return false;
+  const { command, args = [] } = config;
+  return (
+    /^(?!\/).*[/\\]/.test(command) || args.some((arg) => /^\.{1,2}(?:$|[/\\])|^[^-@/~:]*\.\w{1,5}$/.test(arg))
+  );
 }
 
 /** Publishes a diagnostic about one session. The message may hold text of the server: it is masked and cut. */

@@ -29,6 +29,8 @@ export interface EffectSpec<TOutput extends object, TInput> {
   readonly expired?: (input: TInput, limitMs: number) => RawFailure | Promise<RawFailure>;
   /** What is known about the server when it failed; added for fields that the failure lacks. */
   readonly details?: (input: TInput) => Partial<RawFailure>;
+  /** What to do about a failure, beside its own hint. */
+  readonly advice?: (input: TInput, failure: RawFailure) => string | undefined;
 }
 
 export function effect<TOutput extends object, TInput extends { readonly name: string }>(
@@ -51,9 +53,11 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
     const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
     return { ...output, ...spanSince(clock, startedAt) };
   } catch (error) {
-    const known = error instanceof LimitOver ? spec.expired?.(input, error.limitMs) : undefined;
-    const raw = (known instanceof Promise ? await known : known) ?? toRawFailure(error);
-    const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
+    const expired = error instanceof LimitOver ? spec.expired?.(input, error.limitMs) : undefined;
+    const raw = (expired instanceof Promise ? await expired : expired) ?? toRawFailure(error);
+    const known: RawFailure = { ...spec.details?.(input), ...raw };
+    const hint = [known.hint, spec.advice?.(input, known)].filter((text) => text !== undefined).join(' ');
+    const failure: Failure = { ...known, ...(hint !== '' && { hint }), phase: spec.phase, at: clock.now() };
     return Promise.reject(maskFailure(failure, servers.mask(input.name)));
   }
 }

@@ -20,7 +20,7 @@ import type { RawFailure } from '../failures/transport-error.js';
 import { mayDownload } from '../config/entry/may-download.js';
 import { causeHint } from '../failures/output.js';
 import { effect } from './effect.js';
-import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
+import { adviceOnFolder, attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
 
 /** A server that sends nonsense may send it without end; these are enough for a person. */
@@ -39,6 +39,7 @@ export function handshake(ports: EffectPorts) {
       return session?.transport?.kind === 'stdio' ? lastWords(ports, session).then(failure) : failure();
     },
     details: attemptDetails(ports),
+    advice: adviceOnFolder(ports),
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
       const client = await ports.createClient(key.name);

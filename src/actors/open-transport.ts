@@ -15,7 +15,7 @@ import type { HttpMemory } from '../transports/http/http-session.js';
 import type { Session } from '../sessions/sessions.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError } from '../failures/transport-error.js';
-import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
+import { adviceOnFolder, attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { effect, toRawFailure } from './effect.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { maskFailure } from '../secrets/secrets.js';
@@ -44,6 +44,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
             hint: 'Raise the startTimeoutMs of this server if it is known to start slowly.',
           },
     details: attemptDetails(ports),
+    advice: adviceOnFolder(ports),
     run: async (key, signal) => {
       const left = await ports.sessions.closeAllBut(key.name, key.replaces);
       if (left !== undefined) throw new TransportError(left);

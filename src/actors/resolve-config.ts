@@ -23,10 +23,10 @@ export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
       }
       const resolution = await servers.resolve(name);
       if (resolution.kind === 'untrusted') return resolution;
-      const { config, folder } = resolution;
+      const { config, folder, elsewhere } = resolution;
       plans.set(
         { name, generation },
-        { config, folder, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
+        { config, folder, elsewhere, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
       );
       await cache?.recall(name);
       return { kind: 'resolved' };

@@ -55,7 +55,12 @@ export async function readConfiguration(
   if (given.length > 0) throw new ConfigError(given.join('; '));
   const names = [...servers.map(({ server }) => server), ...refused];
   if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
-    throw nothingConfigured(flags, options, unreadable);
+    throw nothingConfigured(
+      flags,
+      options,
+      unreadable,
+      problems.filter(isIgnoredVariable).map(describeProblem),
+    );
   const unnamed = problems.filter(({ server }) => server === RESERVED_NAME);
   if (names.length > 0 && names.every((name) => name === RESERVED_NAME)) {
     throw new ConfigError(unnamed.map(describeProblem).join('; '));
@@ -126,11 +131,17 @@ function nothingConfigured(
   { config }: Flags,
   { discover }: Sources,
   unreadable: readonly string[],
+  ignored: readonly string[],
 ): UsageError | ConfigError {
   if (config.length > 0) return new ConfigError(`${config.join(', ')}: no servers in it`);
   if (!discover) return new UsageError('no servers: give --config FILE or --add NAME=COMMAND-OR-URL');
   if (unreadable.length > 0) return new ConfigError(unreadable.join('; '));
-  return new UsageError(
-    'no servers found in the files of this project and this user; give --config FILE or --add NAME=COMMAND-OR-URL',
-  );
+  const none =
+    'no servers found in the files of this project and this user; give --config FILE or --add NAME=COMMAND-OR-URL';
+  return new UsageError([none, ...ignored].join('; '));
+}
+
+/** A variable that was to name a folder of the user. */
+function isIgnoredVariable({ source, server }: ConfigProblem): boolean {
+  return server === undefined && /^[A-Z_]+$/.test(source);
 }

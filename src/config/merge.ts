@@ -7,7 +7,7 @@
  * M2. A refused entry still claims its name: an entry that was replaced does not come back because its replacement has
  *     a mistake.
  * M3. Every source that names a server may restrict it: its lists of tools count, and so does `enabled: false` of an
- *     earlier source, even if another entry is used.
+ *     earlier source, even if another entry is used. An entry of a project's file counts once it is trusted.
  */
 import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
@@ -24,6 +24,8 @@ export interface MergedServers {
   readonly refused: readonly RefusedServer[];
   /** Entries of the project that would replace those with the same name if they were trusted. */
   readonly heldBack: readonly ServerSpec[];
+  /** Further entries of the project that would restrict those with the same name if they were trusted. */
+  readonly uncounted: readonly ServerSpec[];
 }
 
 /** Whether an entry of a project's file is trusted. */
@@ -47,12 +49,14 @@ export function mergeSources(
     servers: rows.flatMap((row) => ('failure' in row ? [] : [row])),
     refused: rows.flatMap((row) => ('failure' in row ? [row] : [])),
     heldBack: merged.flatMap(({ heldBack }) => heldBack),
+    uncounted: merged.flatMap(({ uncounted }) => uncounted),
   };
 }
 
 interface MergedClaims {
   readonly row: ServerRow | undefined;
   readonly heldBack: readonly ServerSpec[];
+  readonly uncounted: readonly ServerSpec[];
 }
 
 /** Why the entry of a source cannot be used. */
@@ -65,29 +69,42 @@ function mergeClaims(
   isTrusted: IsTrusted,
   whyNot: WhyNot,
 ): MergedClaims {
-  const mayWin = (claim: SourceEntries): boolean => {
+  const counts = (claim: SourceEntries): boolean => {
     if (claim.source.scope !== 'project') return true;
     const spec = toSpec(name, claim, []);
     return spec !== undefined && isTrusted(spec);
   };
-  const winner = claims.find(mayWin) ?? claims[0];
-  if (winner === undefined) return { row: undefined, heldBack: [] };
+  const winner = claims.find(counts) ?? claims[0];
+  if (winner === undefined) return { row: undefined, heldBack: [], uncounted: [] };
   const before = claims.slice(0, claims.indexOf(winner));
   const losers = claims.filter((claim) => claim !== winner);
   const shadows = losers.map(({ source }) => sourceName(source));
   const heldBack = before.flatMap((claim) => toSpec(name, claim, [sourceName(winner.source)]) ?? []);
+  const uncounted = losers.flatMap((claim) => {
+    const spec = before.includes(claim) || counts(claim) ? undefined : toSpec(name, claim, []);
+    return spec !== undefined && restricts(spec.config) ? [spec] : [];
+  });
   const spec = toSpec(name, winner, shadows);
   if (spec === undefined) {
     const { source } = winner;
     const claim = { name, source: sourceName(source), scope: source.scope, shadows };
-    return { row: { ...claim, failure: whyNot(name, winner) }, heldBack };
+    return { row: { ...claim, failure: whyNot(name, winner) }, heldBack, uncounted };
   }
-  return { row: restricted(spec, configsOf(name, before), configsOf(name, losers)), heldBack };
+  const counting = losers.filter(counts);
+  const earlier = counting.filter((claim) => before.includes(claim));
+  const row = restricted(spec, configsOf(name, earlier), configsOf(name, counting));
+  return { row, heldBack, uncounted };
+}
+
+/** Whether an entry restricts others of the same name. */
+export function restricts({ enabled, tools }: ServerConfig): boolean {
+  return enabled === false || tools !== undefined;
 }
 
 function toSpec(name: string, claim: SourceEntries, shadows: readonly string[]): ServerSpec | undefined {
   const { source, baseDir, entries, inputs } = claim;
   const config = entries.get(name);
+  const contents = claim.contents?.get(name);
   if (config === undefined) return undefined;
   return {
     name,
@@ -98,6 +115,7 @@ function toSpec(name: string, claim: SourceEntries, shadows: readonly string[]):
     ...(source.path !== undefined && { fileDir: dirname(source.path) }),
     config,
     hash: entryHash(config),
+    ...(contents !== undefined && { contents }),
     ...(inputs !== undefined && inputs.size > 0 && { inputs }),
   };
 }

@@ -110,9 +110,9 @@ const OPTIONS = {
   capabilities: { type: 'object' },
   policy: POLICY,
   trust: problem((value) =>
-    value === 'all' || value === 'remote-only' || typeof value === 'function'
+    ['all', 'remote-only', 'programs-only', 'contents'].includes(value as string) || typeof value === 'function'
       ? undefined
-      : "expected 'all', 'remote-only' or a function",
+      : "expected 'all', 'remote-only', 'programs-only', 'contents' or a function",
   ),
   trustStore: port<TrustStore>('has', 'list', 'trust', 'revoke'),
   retryCalls: RETRY_CALLS,

@@ -48,7 +48,7 @@ export interface Discovery {
   readonly problems: readonly ConfigProblem[];
   /** Every source that was read, in order of precedence. */
   readonly sources: readonly SourceReport[];
-  /** Entries of the project that would replace entries of the same name if a person trusted them. */
+  /** Entries of the project that would replace or restrict entries of the same name if a person trusted them. */
   readonly heldBack: readonly DiscoveredServer[];
   /** Entries that the filter of `discover` left out, unchanged: secrets in them are not masked. */
   readonly dropped: readonly DroppedEntry[];
@@ -95,7 +95,7 @@ export async function discoverServers(options: DiscoverOptions = {}): Promise<Di
     refused: loaded.refused.map(({ name }) => name),
     problems: [...loaded.problems, ...unread],
     sources: loaded.sources,
-    heldBack: loaded.heldBack.map((spec) => toServer(spec, false)),
+    heldBack: [...loaded.heldBack, ...loaded.uncounted].map((spec) => toServer(spec, false)),
     dropped: loaded.dropped,
   };
 }

@@ -10,10 +10,9 @@ import type { ConfigFile } from '../config/files/discover-options.js';
 import { dropFiltered, type DroppedEntry } from '../config/files/drop-filtered.js';
 import { entriesOf, extensionEntries } from '../config/files/host-entries.js';
 import { layoutOf, readerOf } from '../config/files/layout.js';
-import { mergeSources, type IsTrusted, type MergedServers } from '../config/merge.js';
+import { mergeSources, restricts, type IsTrusted, type MergedServers } from '../config/merge.js';
 import {
   type SourceEntries,
-  baseDirOf,
   readConfigFile,
   readProblem,
   sourceName,
@@ -24,12 +23,20 @@ import {
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import type { Machine } from '../config/files/places.js';
+import type { Viewpoint } from '../config/files/file-discovery.js';
+import { realOf } from '../config/files/project-root.js';
+import { startFolderOfFile, startFolderOfUser } from '../config/files/start-folder.js';
+import { homeFolder } from '../storage/user-folder.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
 import { isAbsence } from '../storage/stored-file.js';
+import type { ContentsContext } from '../trust/contents.js';
 import { isTrustedBy } from '../trust/trust-rules.js';
 
-export interface LoadOptions extends Pick<TroupeOptions, 'servers' | 'config' | 'discover' | 'trust'> {
-  /** Absolute path that relative file names, and relative paths of the host's own entries, start from. */
+export interface LoadOptions extends Pick<
+  TroupeOptions,
+  'servers' | 'config' | 'discover' | 'trust' | 'env'
+> {
+  /** Absolute path that relative file names start from. */
   readonly cwd: string;
   /** Entries that the host added by hand, by name. Default: none. */
   readonly added?: TroupeOptions['servers'];
@@ -59,24 +66,31 @@ const ADDED_SOURCE: Source = { id: 'added', scope: 'host', display: 'add()' };
 export async function loadConfig(options: LoadOptions, readText = readConfigFile): Promise<LoadedConfig> {
   const { servers, added, discover } = options;
   const cwd = resolve(options.cwd);
-  const host = [
-    ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, cwd)]),
-    ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, cwd)]),
-  ];
-  const given = await givenSources(options.config ?? [], cwd, options.machine);
   const choice = discover === true ? {} : discover || undefined;
+  const project = resolve(cwd, choice?.cwd ?? '.');
+  const home = options.machine === undefined ? homeFolder() : options.machine.home;
+  const start = startFolderOfUser(home, project);
+  const host = [
+    ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, start)]),
+    ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, start)]),
+  ];
+  const given = await givenSources(options.config ?? [], { ...options, cwd }, start);
   const [files, found] = await Promise.all([
-    readSources(given, cwd, readText),
-    choice === undefined ? [] : discovered(choice, given, { ...options, cwd }, readText),
+    readSources(given, start, readText),
+    choice === undefined
+      ? NOTHING
+      : discovered({ ...choice, cwd: project }, given, start, { ...options, readText }),
   ]);
-  const { kept, dropped } = dropFiltered(found, choice?.filter);
-  const all = withoutTurnedOff([...host, ...files, ...kept]);
+  const { kept, dropped } = dropFiltered(found.entries, choice?.filter);
+  const limited = withoutTurnedOff(withinLimit([...host, ...files, ...kept]));
+  const all =
+    options.trust === 'contents' ? await withContents(limited, options.env ?? process.env, home) : limited;
   const isTrusted: IsTrusted = (spec) =>
     isTrustedBy(options.trust, spec) || options.isTrusted?.(spec) === true;
   const merged = mergeSources(all, isTrusted);
   return {
     ...merged,
-    problems: [...all.flatMap(({ problems }) => problems), ...heldBackProblems(merged)],
+    problems: [...found.problems, ...all.flatMap(({ problems }) => problems), ...heldBackProblems(merged)],
     sources: all.map(toReport),
     dropped,
   };
@@ -85,8 +99,8 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
 /** A file named twice is read once. */
 async function givenSources(
   config: NonNullable<TroupeOptions['config']>,
-  cwd: string,
-  machine: Machine | undefined,
+  { cwd, machine }: Pick<LoadOptions, 'cwd' | 'machine'>,
+  userStart: string,
 ): Promise<readonly Source[]> {
   const byPath = new Map<string, ConfigFile>();
   for (const file of [config].flat()) {
@@ -96,47 +110,64 @@ async function givenSources(
   }
   return Promise.all(
     [...byPath].map(async ([path, { path: display, scope: named, trust }]) => {
-      const needsTrust = trust !== 'all' && (named ?? (await placeOf(path, machine))) === 'project';
+      const needsTrust = trust !== 'all' && (named ?? (await placeOf(path, { cwd, machine }))) === 'project';
       return {
         id: path,
         scope: needsTrust ? ('project' as const) : ('given' as const),
         display: printable(display),
         path,
         // Trust does not change paths: they start from the file's folder only if `scope` says `project`.
-        baseDir: named === 'project' ? dirname(path) : cwd,
+        baseDir:
+          named === 'project' ? await realOf(dirname(path)) : await startFolderOfFile(path, cwd, userStart),
       };
     }),
   );
 }
 
-async function placeOf(path: string, machine: Machine | undefined): Promise<'project' | 'given'> {
+async function placeOf(path: string, from: Viewpoint): Promise<'project' | 'given'> {
   const { isInProject } = await import('../config/files/file-discovery.js');
-  return (await isInProject(path, machine)) ? 'project' : 'given';
+  return (await isInProject(path, from)) ? 'project' : 'given';
 }
 
-type Choice = Exclude<NonNullable<TroupeOptions['discover']>, boolean>;
+interface Discovered {
+  readonly entries: readonly SourceEntries[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+const NOTHING: Discovered = { entries: [], problems: [] };
 
 /** The known files that exist, without the given ones, and the entries of extensions. */
 async function discovered(
-  { cwd: start, project = true, user = true, extensions = {} }: Choice,
+  { cwd, project, user, extensions = {} }: Choice,
   given: readonly Source[],
-  { cwd, machine }: LoadOptions,
-  readText: ReadText,
-): Promise<readonly SourceEntries[]> {
+  userStart: string,
+  { machine, readText }: Pick<LoadOptions, 'machine'> & { readonly readText: ReadText },
+): Promise<Discovered> {
   const { findSources } = await import('../config/files/file-discovery.js');
-  const { sources } = await findSources({ cwd: resolve(cwd, start ?? '.'), project, user }, machine);
+  const { sources, ignored } = await findSources({ cwd, project, user }, machine);
   const isNew = ({ path }: Source): boolean => given.every((other) => other.path !== path);
-  const files = await readSources(sources.filter(isNew), cwd, readText);
-  return [...files, ...extensionEntries(extensions, cwd)];
+  const files = await readSources(sources.filter(isNew), userStart, readText);
+  return {
+    entries: [...files, ...extensionEntries(extensions, userStart)],
+    problems: ignored.map((variable) => ({
+      severity: 'warning',
+      source: variable,
+      message: 'is ignored, because it is not an absolute path',
+    })),
+  };
 }
+
+type Choice = Omit<Exclude<NonNullable<TroupeOptions['discover']>, boolean>, 'cwd'> & {
+  readonly cwd: string;
+};
 
 /** Reads all sources at once. A file that was only looked for and does not exist is not a source. */
 async function readSources(
   sources: readonly Source[],
-  cwd: string,
+  userStart: string,
   readText: ReadText,
 ): Promise<readonly SourceEntries[]> {
-  const read = await Promise.all(sources.map((source) => readSource(source, cwd, readText)));
+  const read = await Promise.all(sources.map((source) => readSource(source, userStart, readText)));
   return read.flatMap((entries) => entries ?? []);
 }
 
@@ -146,10 +177,10 @@ async function readSources(
  */
 export async function readSource(
   source: Source,
-  cwd: string,
+  userStart: string,
   readText: ReadText,
 ): Promise<SourceEntries | undefined> {
-  const found = { source, baseDir: baseDirOf(source, cwd) };
+  const found = { source, baseDir: source.baseDir ?? userStart };
   try {
     const path = source.path ?? source.id;
     const isPointedAt = source.scope === 'given';
@@ -159,20 +190,71 @@ export async function readSource(
       import('../config/files/parse-config.js'),
       readerOf(layout.syntax),
     ]);
-    const { entries, refused, problems, inputs, turnedOff } = parseConfigText(
+    const { entries, refused, problems, inputs, turnedOff, surplus } = parseConfigText(
       text,
       sourceName(source),
       layout,
       readTree,
+      source.scope === 'project' ? MAX_OF_PROJECT : Infinity,
     );
     const isNothing = [entries, refused, problems, turnedOff].every(({ length }) => length === 0);
     if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
-    return { ...found, entries: configs, refused, problems, inputs, turnedOff };
+    return { ...found, entries: configs, refused, problems, inputs, turnedOff, surplus };
   } catch (error) {
     if (source.kind !== undefined && isAbsence(error)) return undefined;
     return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
   }
+}
+
+/** Entries in the files of a project. Nobody has that many servers, and each is asked about. */
+const MAX_OF_PROJECT = 256;
+
+/** Leaves out the entries of the project above the limit, in the order of the files. */
+function withinLimit(sources: readonly SourceEntries[]): readonly SourceEntries[] {
+  const kept: SourceEntries[] = [];
+  let left = MAX_OF_PROJECT;
+  for (const from of sources) {
+    if (from.source.scope !== 'project') {
+      kept.push(from);
+      continue;
+    }
+    const entries = new Map([...from.entries].slice(0, left));
+    left -= entries.size;
+    kept.push(withoutSurplus(from, entries));
+  }
+  return kept;
+}
+
+function withoutSurplus(from: SourceEntries, entries: SourceEntries['entries']): SourceEntries {
+  const surplus = from.entries.size - entries.size + (from.surplus ?? 0);
+  if (surplus === 0) return from;
+  const message = `${surplus} of its servers are left out: the files of a project can have ${MAX_OF_PROJECT}`;
+  const problem = { severity: 'warning', source: sourceName(from.source), message } as const;
+  return { ...from, entries, problems: [...from.problems, problem] };
+}
+
+/** The entries of the project with the contents of the files that they run. */
+async function withContents(
+  sources: readonly SourceEntries[],
+  env: ContentsContext['env'],
+  home: string | undefined,
+): Promise<readonly SourceEntries[]> {
+  const { contentsOf } = await import('../trust/contents.js');
+  return Promise.all(
+    sources.map(async (from) => {
+      if (from.source.scope !== 'project') return from;
+      const { baseDir, source } = from;
+      const fileDir = dirname(source.path ?? source.id);
+      const contents = await Promise.all(
+        [...from.entries].map(
+          async ([name, config]) =>
+            [name, await contentsOf({ name, baseDir, fileDir, config }, { env, home })] as const,
+        ),
+      );
+      return { ...from, contents: new Map(contents) };
+    }),
+  );
 }
 
 /** The kind of the project's file whose servers other files can disable. */
@@ -203,17 +285,26 @@ function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEnt
   });
 }
 
-/** Warnings for servers of which another entry is used, because the entry of the project is not trusted. */
-function heldBackProblems({ heldBack, servers }: MergedServers): readonly ConfigProblem[] {
+/** Warnings for entries of the project that do not count, because nobody has trusted them. */
+function heldBackProblems({ heldBack, uncounted, servers }: MergedServers): readonly ConfigProblem[] {
   const used = new Map(servers.map((spec) => [spec.name, spec]));
   const fingerprint = (spec: ServerSpec): string => spec.ownHash ?? spec.hash;
-  return heldBack.flatMap((spec) => {
-    const instead = used.get(spec.name);
-    if (instead === undefined || instead.config.enabled === false) return [];
-    if (fingerprint(instead) === fingerprint(spec)) return [];
-    const message = `is not trusted, so the entry of ${instead.source} is used`;
-    return [{ severity: 'warning', source: spec.source, server: printable(spec.name), message } as const];
+  const warn = (spec: ServerSpec, message: string): ConfigProblem => ({
+    severity: 'warning',
+    source: spec.source,
+    server: printable(spec.name),
+    message,
   });
+  return [
+    ...heldBack.flatMap((spec) => {
+      const instead = used.get(spec.name);
+      if (instead === undefined || instead.config.enabled === false) return [];
+      if (fingerprint(instead) === fingerprint(spec)) return [];
+      const uses = `is not trusted, so the entry of ${instead.source} is used`;
+      return [warn(spec, restricts(spec.config) ? `${uses}, without the restrictions of this one` : uses)];
+    }),
+    ...uncounted.map((spec) => warn(spec, "is not trusted, so its 'enabled' and 'tools' do not count")),
+  ];
 }
 
 function toReport({ source, problems }: SourceEntries): SourceReport {

@@ -3,6 +3,7 @@
  * attempt. A new reading makes a new entry. It holds names of variables; values exist only in the result of `resolve`.
  */
 import type { Resolution } from '../actors/effect-ports.js';
+import type { Contents } from '../trust/contents.js';
 import type { TrustedEntries } from '../trust/trusted-entries.js';
 import { targetOf } from '../config/diff.js';
 import {
@@ -14,8 +15,9 @@ import { hashOf } from '../config/entry/entry-hash.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerRow, ServerSpec } from '../config/entry/server-spec.js';
-import { needsTrust, toTrustRequest } from '../trust/trust-rules.js';
+import { needsTrust, signsInIfTrusted, toTrustRequest } from '../trust/trust-rules.js';
 import type { ExpansionOptions } from '../config/entry/expansion-options.js';
 import type { TrustPolicy, TrustRequest } from '../trust/trust-request.js';
 import { secretsOf } from '../secrets/secrets.js';
@@ -44,6 +46,8 @@ export class ServerEntry {
   /** The settings of the entry, or the ones of the host if the entry was refused. */
   readonly settings: EffectiveSettings;
   #cacheKey: string | undefined;
+  /** The files that the entry runs, as they were last read. */
+  #contents: Contents | undefined;
 
   constructor(
     readonly row: ServerRow,
@@ -72,7 +76,21 @@ export class ServerEntry {
   /** What a person is asked to trust; undefined if the entry needs no trust. */
   get trustRequest(): TrustRequest | undefined {
     const { row } = this;
-    return 'failure' in row || !needsTrust(row, this.terms.trust) ? undefined : toTrustRequest(row);
+    return 'failure' in row || !needsTrust(row, this.terms.trust)
+      ? undefined
+      : toTrustRequest(this.#measured(row));
+  }
+
+  #measured(row: ServerSpec): ServerSpec {
+    return this.#contents === undefined ? row : { ...row, contents: this.#contents };
+  }
+
+  /** Reads the files that the entry runs again, if trust is bound to them. */
+  async #measure(): Promise<void> {
+    const { row, terms } = this;
+    if (terms.trust !== 'contents' || 'failure' in row || row.scope !== 'project') return;
+    const { contentsOf } = await import('../trust/contents.js');
+    this.#contents = await contentsOf(row, { env: terms.env, home: homeFolder() });
   }
 
   /** Stores that the entry is trusted. */
@@ -83,6 +101,7 @@ export class ServerEntry {
 
   /** Whether the entry needs no trust, or has it. Asks nobody; never rejects. */
   async isTrusted(): Promise<boolean> {
+    await this.#measure();
     const request = this.trustRequest;
     return request === undefined || this.terms.trustedEntries.has(request);
   }
@@ -90,6 +109,7 @@ export class ServerEntry {
   /** Whether it may be started; asks for trust if needed. Rejects as `resolve` does. */
   async askForTrust(): Promise<boolean> {
     this.#requireUsable();
+    await this.#measure();
     const request = this.trustRequest;
     const { trustedEntries, trust } = this.terms;
     if (request === undefined || (await trustedEntries.has(request))) return true;
@@ -111,9 +131,25 @@ export class ServerEntry {
     const fileEnv = await readEnvFile(row, values);
     const expansion = expandConfig(row, { ...values, fileEnv });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
-    const { config } = expansion;
+    const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
-    return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir }, secrets };
+    const elsewhere = this.#startsElsewhere(row);
+    return {
+      resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere },
+      secrets,
+    };
+  }
+
+  /** An address that nobody trusted gets no token that the user has, and no sign-in begins there. */
+  async #maySignIn(row: ServerSpec): Promise<boolean> {
+    const { trust, trustedEntries } = this.terms;
+    return !signsInIfTrusted(row, trust) || trustedEntries.has(toTrustRequest(this.#measured(row)));
+  }
+
+  #startsElsewhere({ config, scope, baseDir }: ServerSpec): string | undefined {
+    const isOfWorkspace = scope === 'project' || baseDir === this.terms.workspaceFolder;
+    if (!('command' in config) || config.cwd !== undefined || isOfWorkspace) return undefined;
+    return `It starts in ${baseDir}. If it needs the files of the working folder, add "cwd": "\${workspaceFolder}" to its entry.`;
   }
 
   #requireUsable(): ServerSpec {
@@ -121,6 +157,10 @@ export class ServerEntry {
     if ('failure' in row) throw new TransportError(row.failure);
     return row;
   }
+}
+
+function withoutSignIn(config: ServerConfig): ServerConfig {
+  return 'url' in config ? { ...config, oauth: false } : config;
 }
 
 /** Memo: it is needed for every session and every list, and a row never changes. */

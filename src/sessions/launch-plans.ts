@@ -10,6 +10,8 @@ export interface LaunchPlan {
   readonly config: ServerConfig;
   /** The folder that relative paths of the entry start from. */
   readonly folder: string;
+  /** For a program that starts outside of the workspace: what to do if it needs that. */
+  readonly elsewhere?: string | undefined;
   /** The key under which the session's tools are cached; undefined if they are not. */
   readonly cacheKey: string | undefined;
   /** The server to which a review attributes the tools; undefined if nothing is reviewed. */

@@ -60,10 +60,14 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
     import('./stdio/stdio-transport.js'),
     import('./stdio/child-environment.js'),
   ]);
+  const env = childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false);
+  // An inherited PWD names the working folder of the host, in which the program does not start.
+  const hasStalePwd =
+    config.cwd !== undefined && env['PWD'] !== undefined && config.env?.['PWD'] === undefined;
   return createStdioTransport({
     command: config.command,
     args: config.args ?? [],
-    env: childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false),
+    env: hasStalePwd ? { ...env, PWD: config.cwd } : env,
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
     keepDaemons: config.keepDaemons,
     ...terms,

@@ -5,6 +5,7 @@
  *     lock, and lose nothing.
  * F2. A file that cannot be understood trusts nothing; reading it reports that. Trusting its request again renames it
  *     first.
+ * F3. The default folder does not count if it lies in the project that the host works in.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { ConfigError } from '../errors.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { quarantineFile, readStored, isAbsence } from '../storage/stored-file.js';
 import { parseJson } from '../json/parse-json.js';
-import { userFolder } from '../storage/user-folder.js';
+import { homeFolder, userFolder } from '../storage/user-folder.js';
 import { watchFolder } from '../storage/watch-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { toTrustedEntry, type TrustedEntry, type TrustStore } from './trust-store.js';
@@ -63,8 +64,18 @@ export function createFileTrustStore(options: FileTrustStoreOptions = {}): Trust
   };
 }
 
+/** Rejects if the folder lies in the present project, which could trust itself with files of its own. */
 async function defaultFolder(): Promise<string> {
-  return join(await userFolder('config'), 'trusted');
+  const folder = join(await userFolder('config'), 'trusted');
+  const [{ projectOf }, { insideOf }] = await Promise.all([
+    import('../config/files/file-discovery.js'),
+    import('../config/files/project-root.js'),
+  ]);
+  const isInside = await insideOf(await projectOf(process.cwd(), homeFolder()));
+  if (!(await isInside(folder))) return folder;
+  throw new ConfigError(
+    `${folder} is inside the project, so its files trust nothing; set XDG_CONFIG_HOME to a folder outside of it`,
+  );
 }
 
 function fileName(hash: string): string {

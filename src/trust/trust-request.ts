@@ -1,12 +1,13 @@
 /** What a person sees of an entry before they decide whether it may run, and the policy that can decide instead. */
+import type { PrivateNetwork } from './private-address.js';
 
-/** What a person or the host is asked before an entry of a project file may run. Holds no value of a variable. */
+/** What a person or the host is asked before an entry of a project file is used. Holds no value of a variable of the host. */
 export interface TrustRequest {
   /** Name of the server. */
   readonly server: string;
   /** The file that names it. */
   readonly source: string;
-  /** Absolute path of the folder that relative paths of the entry start from. */
+  /** Absolute path, without links, of the folder in which the entry starts. */
   readonly folder: string;
   /** How it would be reached. */
   readonly transport: 'stdio' | 'http' | 'sse';
@@ -20,6 +21,10 @@ export interface TrustRequest {
   readonly envFile?: string;
   /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
+  /** If the address leads to this computer or into a private network. */
+  readonly network?: PrivateNetwork;
+  /** The addresses that the entry names for its sign-in, as they are written; credentials are masked. */
+  readonly signIn?: readonly string[];
   /** Names of the headers that would be sent with every request. */
   readonly headers?: readonly string[];
   /** Names of the headers that a gateway would pass on from its clients. */
@@ -32,18 +37,31 @@ export interface TrustRequest {
   readonly headersHelper?: string;
   /** Names of the host's variables the entry wants to read; `*` for all of them. */
   readonly variables: readonly string[];
-  /** Names of the variables the entry sets; some, such as `LD_PRELOAD`, make a program run other code. */
-  readonly env: readonly string[];
+  /**
+   * The variables that the entry sets, by name, with their values as they are written, not expanded; null for a value that
+   * may be a secret. The values of variables that decide what is run, such as `NODE_OPTIONS` and `PATH`, are never null.
+   */
+  readonly env: Readonly<Record<string, string | null>>;
   /** Ids of the answers of a person that the entry wants. */
   readonly asks?: readonly string[];
   /** Values that the file proposes for inputs of the entry, by id. They are used if no person is asked. */
   readonly inputs?: Readonly<Record<string, string>>;
-  /** Hash of name, folder and entry; trust is bound to it. */
+  /** With the policy `contents`: the SHA-256 of each file that the entry runs, by its path without links. */
+  readonly contents?: Readonly<Record<string, string>>;
+  /** Hash of name, folder and entry, and of `contents` if there are any; trust is bound to it. */
   readonly hash: string;
 }
 
 /**
- * `all` trusts every entry. `remote-only` trusts every HTTP and SSE entry that runs no `headersHelper` and has no socket,
- * proxy or certificates of its own. A function is asked before each attempt to start an entry, until it says yes.
+ * Which entries of a project's files need no trust. `all`: every entry. `remote-only`: HTTP and SSE entries that run no
+ * `headersHelper` and have no socket, proxy or certificates of their own. `programs-only`: of these, only the ones that use
+ * no variable of the host and no answer of a person. `contents`: no entry, and trust is bound to the contents of its program
+ * and of its arguments that are files as well, so a changed script must be trusted again. A function is asked before each attempt to start an entry, until it
+ * says yes. An entry that is used without being trusted signs in nowhere, except with `all`.
  */
-export type TrustPolicy = 'all' | 'remote-only' | ((request: TrustRequest) => Promise<boolean> | boolean);
+export type TrustPolicy =
+  | 'all'
+  | 'remote-only'
+  | 'programs-only'
+  | 'contents'
+  | ((request: TrustRequest) => Promise<boolean> | boolean);

@@ -5,39 +5,51 @@
  *
  * R1. The rules read the unexpanded entry only: nothing of an untrusted entry is looked up.
  * R2. Trust counts for one server name, one folder and one wording of the entry. The same wording in another
- *     folder runs other files, so it needs its own trust. Values that the file proposes for inputs of the entry belong to
+ *     folder runs other files, so it needs its own trust; the folder is its path without links. Values that the file proposes for inputs of the entry belong to
  *     the wording, since they are used if no person is asked.
- * R3. Everything that decides what runs is shown; a value that may be secret is shown by its name. Program, folder and host
- *     are shown in full, even if a variable supplies them.
+ * R3. Everything that decides what runs is shown, including the values of variables such as `NODE_OPTIONS`; any other value
+ *     that may be secret is shown by its name. Program, folder and host are shown in full, even if a variable supplies them.
  */
 import type { TrustPolicy, TrustRequest } from './trust-request.js';
 import { askedAddress } from './asked-address.js';
+import { decidesWhatRuns } from './deciding-variables.js';
+import { privateNetworkOf } from './private-address.js';
 import { hashOf } from '../config/entry/entry-hash.js';
-import { inputsWanted, variablesWanted } from '../config/entry/expand.js';
+import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
 import { MASK, maskUrl } from '../config/entry/mask-entry.js';
+import { parseTemplate, type Part } from '../config/entry/template.js';
 import { rewriteReferences } from '../config/entry/rewrite-references.js';
-import type { StdioServerConfig } from '../config/entry/server-config.js';
+import type { ServerConfig, StdioServerConfig } from '../config/entry/server-config.js';
 import { isSecret } from '../secrets/is-secret.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
 /**
- * Only entries of a project's file need trust, since people other than the user may have written it: entries that start a
- * program, use a socket or certificates of this computer or a proxy of their own, and entries that read a variable of the
- * host or an answer of the person, since these would reveal to a remote server who the person is and where they work. The
- * policies `all` and `remote-only` decide for the person.
+ * Every entry of a project's file needs trust, since people other than the user may have written it: one with an address
+ * puts its tools and their descriptions before the model. A policy can decide for the person.
  */
 export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
-  if (scope !== 'project' || policy === 'all') return false;
+  if (scope !== 'project' || policy === 'all' || 'server' in config) return false;
+  if (policy !== 'remote-only' && policy !== 'programs-only') return true;
   if (runsProgram(config) || usesThisMachine(config)) return true;
-  return policy !== 'remote-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
+  return (
+    policy === 'programs-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0)
+  );
 }
 
-/** Whether a policy alone trusts an entry of a project's file. A function is called later, before the entry is started. */
+/**
+ * Whether a policy alone trusts an entry of a project's file, so that it takes its name from other sources. A function is
+ * called later, before the entry is started.
+ */
 export function isTrustedBy(policy: TrustPolicy | undefined, spec: ServerSpec): boolean {
   const { config } = spec;
   if (policy === 'all') return true;
   return policy === 'remote-only' && !runsProgram(config) && !usesThisMachine(config);
+}
+
+/** Whether only the trust of a person lets the entry use the sign-ins of the user: no policy but `all` gives that. */
+export function signsInIfTrusted({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
+  return scope === 'project' && policy !== 'all' && 'url' in config;
 }
 
 /** Whether an entry runs a program: its server, or the command for its headers. */
@@ -58,7 +70,7 @@ const OF_NETWORK = /^\s*(?:https?:|\$\{[^}:]+(?::-https?:[^}]*)?\})/i;
 
 /** The question. It has the names of variables, never their values. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
-  const { name, source, baseDir, config } = spec;
+  const { name, source, baseDir, config, contents } = spec;
   const inputs = declaredInputs(spec);
   const asked = idsOf(config);
   const deciding = decidingIds(config);
@@ -71,14 +83,16 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
     folder: baseDir,
     ...describeTarget(config),
     variables: variablesWanted(config),
-    env: namesIn('env' in config ? config.env : undefined),
+    env: shownEnv(config),
     ...(asked.length > 0 && { asks: asked }),
     ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
+    ...(contents !== undefined && { contents }),
     hash: hashOf({
       name,
       baseDir,
       entry: spec.ownHash ?? spec.hash,
       ...(inputs.length > 0 && { inputs }),
+      ...(contents !== undefined && { contents }),
     }),
   };
 }
@@ -108,6 +122,8 @@ function describeTarget(
   | 'cwd'
   | 'envFile'
   | 'url'
+  | 'network'
+  | 'signIn'
   | 'headers'
   | 'headersHelper'
   | 'forwardHeaders'
@@ -125,10 +141,15 @@ function describeTarget(
     };
   }
   if ('url' in config) {
-    const { type = 'http', headers, headersHelper, forwardHeaders, proxy, ca, cert, key } = config;
+    const { type = 'http', headers, headersHelper, forwardHeaders, proxy, ca, cert, key, oauth } = config;
+    const url = askedAddress(config).text;
+    const network = privateNetworkOf(url);
+    const signIn = oauth ? SIGN_IN_ADDRESSES.flatMap((field) => oauth[field] ?? []) : [];
     return {
       transport: type,
-      url: askedAddress(config).text,
+      url,
+      ...(network !== undefined && { network }),
+      ...(signIn.length > 0 && { signIn: signIn.map(maskUrl) }),
       ...(headers !== undefined && { headers: namesIn(headers) }),
       ...(forwardHeaders !== undefined && { forwardHeaders }),
       ...(typeof proxy === 'string' && { proxy: maskUrl(proxy) }),
@@ -141,6 +162,9 @@ function describeTarget(
   throw new TypeError('A server of this process needs no trust.');
 }
 
+/** Where the user's browser and their tokens would be sent. */
+const SIGN_IN_ADDRESSES = ['metadataUrl', 'authorizationUrl', 'tokenUrl', 'redirectUrl'] as const;
+
 /** The command line with variables from the entry's own `env` replaced, unless their values may be secrets. */
 function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
   const { command, args = [], env = {} } = config;
@@ -149,6 +173,24 @@ function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
     return own === undefined || isSecret([name], own) ? undefined : { template: own };
   });
   return shown as StdioServerConfig;
+}
+
+/** A value that only goes to a remote server is not shown, as the values of headers are not. */
+function shownEnv(config: ServerConfig): Readonly<Record<string, string | null>> {
+  const { env = {} } = 'server' in config ? {} : config;
+  const sent = new Set('url' in config ? references(config).map(({ name }) => name) : []);
+  const shown = Object.entries(env).map(([name, text]) => {
+    const literal = literalOf(parseTemplate(text, 'plain'));
+    const mayBeSecret = literal !== '' && (sent.has(name) || isSecret([name], literal));
+    const isHidden = mayBeSecret && !decidesWhatRuns(name);
+    return [name, isHidden ? null : text] as const;
+  });
+  return Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The text without its references, but with their defaults. */
+function literalOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : literalOf(part.fallback ?? []))).join('');
 }
 
 function namesIn(record: Readonly<Record<string, string>> = {}): readonly string[] {

@@ -34,7 +34,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
       Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
-      TroupeOptions TrustPolicy TrustRequest View
+      PrivateNetwork TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions TroupePhase
       TrustedEntry TrustStore AuthOption AuthOptions AuthServer AuthorizationRequest ConfigFile DiscoveryOptions
       AskInput DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry

@@ -28,11 +28,11 @@ async function makeFolder(packages: readonly string[]): Promise<string> {
   return folder;
 }
 
-it('The first program of the README runs unchanged and ends by itself', async () => {
+it('The first program of the README runs unchanged and ends by itself, once its server is trusted', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const program = /```ts\n(.*?)```/s.exec(readme)?.[1];
   expect(program).toContain("from 'mcp-troupe'");
-  const folder = await makeFolder(['mcp-troupe']);
+  const [home, folder] = [await makeFolder([]), await makeFolder(['mcp-troupe'])];
   await writeFile(join(folder, 'README.md'), 'Hello from the file.');
   const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '') as {
     readonly mcpServers: { readonly filesystem: unknown };
@@ -43,8 +43,18 @@ it('The first program of the README runs unchanged and ends by itself', async ()
   await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem: installed } }));
   const print = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
   await writeFile(join(folder, 'program.mjs'), `${program}\n${print}\n`);
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  const inFolder = (...words: readonly string[]) => run(process.execPath, words, { cwd: folder, env });
 
-  const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: folder });
+  const refused = (await inFolder('program.mjs').catch((error: unknown) => error)) as {
+    readonly stderr: string;
+  };
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr.split('\n')).toContain('connection.trustRequired');
+  expect(refused.stderr.split('\n')).not.toContain('connection.ready');
+
+  await inFolder(COMMAND, 'trust', 'filesystem', '--yes');
+  const { stdout, stderr } = await inFolder('program.mjs');
 
   const { report, names, result } = JSON.parse(stdout) as {
     report: { ready: string[] };

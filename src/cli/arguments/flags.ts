@@ -1,7 +1,9 @@
 /**
  * The flags of the command line, and how their values are read. Commander reports a wrong value together with its flag.
  */
+import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { escapeTemplate } from '../../config/entry/template.js';
 import { UsageError } from '../exit-codes.js';
 import type { ServerConfig } from '../../config/entry/server-config.js';
 
@@ -114,9 +116,14 @@ export function toAddedServer(text: string): AddedServer {
   if (/^https?:\/\//i.test(value)) return { name, config: { url: value } };
   const words = splitWords(value);
   if (words === undefined) throw new UsageError(`--add ${name}: a quote is not closed`);
-  const [command = '', ...args] = words;
+  const [command = '', ...args] = words.map(fromHere);
   if (command === '') throw new UsageError(`--add ${name}: the command is empty`);
   return { name, config: { command, args } };
+}
+
+/** The program starts at home, so a path that begins with `.` or `..` is made absolute. */
+function fromHere(word: string): string {
+  return /^\.{1,2}(?=$|[/\\])/.test(word) ? join(escapeTemplate(process.cwd(), 'command-line'), word) : word;
 }
 
 /**

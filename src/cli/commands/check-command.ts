@@ -16,7 +16,7 @@ import type { Colors } from '../output/colors.js';
 import { countOf, preciseDuration } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
 import { fit } from '../output/fit-text.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 
 export interface CheckFlags extends Flags {
   readonly attempts: number;
@@ -62,12 +62,12 @@ function isFine({ state, reason }: ServerStatus): boolean {
 
 /** The result of `troupe check` for a person. */
 export function renderCheck(statuses: readonly ServerStatus[], colors: Colors): string {
-  const width = Math.max(...statuses.map(({ server }) => stringWidth(oneLine(server))));
+  const width = Math.max(...statuses.map(({ server }) => stringWidth(nameOf(server))));
   const wanted = statuses.filter(({ reason }) => reason !== 'disabled');
   const ready = wanted.filter(({ state }) => state === 'ready').length;
   const summary = `${ready} of ${wanted.length} ready`;
   return [
-    ...statuses.flatMap((status) => entryLines(status, fit(oneLine(status.server), width), colors)),
+    ...statuses.flatMap((status) => entryLines(status, fit(nameOf(status.server), width), colors)),
     '',
     ready === wanted.length ? colors.green(summary) : colors.red(summary),
   ].join('\n');

@@ -14,6 +14,8 @@ import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
+import { serverCommand } from '../output/server-command.js';
+import { needsTrust } from '../../trust/trust-rules.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { serverAndAccount } from '../output/server-notes.js';
@@ -51,6 +53,10 @@ async function addressOf(server: string, flags: Flags): Promise<HttpServerConfig
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
   if (!('url' in spec.config)) return undefined;
+  // The token would be sent through the proxy of the entry, and its variables would be read.
+  if (needsTrust(spec) && !isTrusted(spec)) {
+    throw new ConfigError(`'${server}' needs trust first: ${serverCommand('trust', server)}`, { server });
+  }
   const { headers: _h, headersHelper: _p, ...config } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
   const context = { env: process.env, workspaceFolder, home: homeFolder() };

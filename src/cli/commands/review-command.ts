@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 import { visibleText } from '../output/visible-text.js';
 import { noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
@@ -122,7 +122,7 @@ async function accept(
   const isWanted = async (confirm: (question: string) => Promise<boolean>): Promise<readonly HeldTool[]> => {
     const accepted: HeldTool[] = [];
     for (const each of held) {
-      if (!(await confirm(`Accept ${oneLine(each.name)}?`))) continue;
+      if (!(await confirm(`Accept ${nameOf(each.name)}?`))) continue;
       if (await acceptAsShown(each, troupe, terminal)) accepted.push(each);
     }
     return accepted;
@@ -158,7 +158,7 @@ function tell({ held, accepted, isUnready }: Seen, flags: ReviewFlags, terminal:
     terminal.note(`every tool ${isUnready ? 'that could be compared ' : ''}is as it was accepted`);
   else if (flags.accept !== true) {
     terminal.note(`${countOf(left.length, 'tool')} to review; 'troupe review --accept' accepts`);
-  } else for (const { name } of accepted) terminal.print(`${oneLine(name)}: accepted, until it changes`);
+  } else for (const { name } of accepted) terminal.print(`${nameOf(name)}: accepted, until it changes`);
 }
 
 /**

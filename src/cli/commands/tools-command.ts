@@ -10,7 +10,7 @@ import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { withTroupe } from '../with-troupe.js';
 import type { Troupe } from '../../runtime/troupe.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 import type { CatalogTool } from '../../catalog/registry.js';
 import type { Colors } from '../output/colors.js';
 import { countOf } from '../output/duration.js';
@@ -97,7 +97,7 @@ function renderTools(tools: readonly CatalogTool[], servers: readonly string[], 
 }
 
 function renderGroup(server: string, tools: readonly CatalogTool[], colors: Colors): string {
-  const title = `${colors.bold(oneLine(server))} ${colors.dim(`(${countOf(tools.length, 'tool')})`)}`;
+  const title = `${colors.bold(nameOf(server))} ${colors.dim(`(${countOf(tools.length, 'tool')})`)}`;
   return [title, ...tools.map((tool) => `  ${colors.cyan(tool.name)}${describe(tool, colors)}`)].join('\n');
 }
 

@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path';
 import type { TrustedEntry } from '../../trust/trust-store.js';
+import { findHere } from '../../trust/found-here.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import type { Discovery } from '../../servers/discover.js';
 import { ConfigError } from '../../errors.js';
@@ -12,7 +13,7 @@ import { asking, canAsk } from '../prompts/ask.js';
 import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { renderQuestion } from '../output/trust-question.js';
@@ -46,7 +47,7 @@ export async function trust(flags: TrustFlags, terminal: Terminal, target: Trust
   if (server === undefined) throw new UsageError('name the server to trust; --list shows what is trusted');
   const result = flags.revoke === true ? await revoke(server) : await ask(server, flags, terminal, target);
   if (flags.json) terminal.printJson({ server, result });
-  else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
+  else terminal.print(`${nameOf(server)}: ${TOLD[result]}`);
   return result === 'declined' ? EXIT.failed : EXIT.fine;
 }
 
@@ -63,7 +64,7 @@ async function ask(
     if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
     return 'not-needed';
   }
-  terminal.note(renderQuestion(request));
+  terminal.note(renderQuestion(request, await findHere(request)));
   if (flags.yes !== true) {
     if (!canAsk(terminal, stdin)) {
       throw new UsageError('cannot ask without a terminal; use --yes to trust what is shown above');
@@ -108,7 +109,7 @@ async function list(flags: Flags, terminal: Terminal, server: string | undefined
   else if (entries.length === 0) terminal.note('nothing is trusted');
   else {
     const lines = entries.map(
-      ({ server: name, source, folder }) => `${oneLine(name)}  ${oneLine(source)} in ${oneLine(folder)}`,
+      ({ server: name, source, folder }) => `${nameOf(name)}  ${oneLine(source)} in ${oneLine(folder)}`,
     );
     terminal.print([...new Set(lines)].join('\n'));
   }

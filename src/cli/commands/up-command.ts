@@ -16,6 +16,7 @@ import { noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { openView } from '../output/up-view.js';
 import { withTroupe } from '../with-troupe.js';
+import { findHere } from '../../trust/found-here.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import type { Discovery } from '../../servers/discover.js';
 import { asking, canAsk } from '../prompts/ask.js';
@@ -120,7 +121,7 @@ async function askAboutWaiting(
   const store = createFileTrustStore();
   await asking(terminal, stdin, async ({ confirm }) => {
     for (const request of requests) {
-      terminal.note(renderQuestion(request));
+      terminal.note(renderQuestion(request, await findHere(request)));
       if (await confirm('Trust it?')) await store.trust(request);
     }
   });

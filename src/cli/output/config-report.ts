@@ -4,7 +4,7 @@ import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import type { ConfigProblem } from '../../errors.js';
 import type { Colors } from './colors.js';
 import { countOf } from './duration.js';
-import { oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './safe-text.js';
 
 interface RefusedEntry {
   readonly name: string;
@@ -41,7 +41,7 @@ export function renderConfig(discovery: Discovery, colors: Colors): string {
   return [
     ...servers.flatMap((server) => serverLines(server, colors)),
     ...wrong.flatMap(({ name, errors }) => [
-      `${colors.red('✗')} ${oneLine(name)}`,
+      `${colors.red('✗')} ${nameOf(name)}`,
       ...errors.map((problem) => `    ${oneLine(describeProblem(problem))}`),
     ]),
     '',
@@ -51,7 +51,7 @@ export function renderConfig(discovery: Discovery, colors: Colors): string {
 
 function serverLines(found: DiscoveredServer, colors: Colors): string[] {
   const { server, source, config, shadows } = found;
-  const title = `${markOf(found, colors)} ${colors.bold(oneLine(server))}  ${oneLine(source)}${stateOf(found)}`;
+  const title = `${markOf(found, colors)} ${colors.bold(nameOf(server))}  ${oneLine(source)}${stateOf(found)}`;
   const { command, args, ...fields } = config;
   const line = command === undefined ? [] : [['command', [command, ...toList(args)].map(toWord).join(' ')]];
   const rest = Object.entries(fields).filter(([field, value]) => field !== 'enabled' && value !== 'stdio');

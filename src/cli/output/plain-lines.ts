@@ -3,7 +3,7 @@ import type { Failure } from '../../../machines/policy/failure.js';
 import type { CatalogList, LifecycleEvent } from '../../lifecycle/event.js';
 import { countOf, preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
-import { oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './safe-text.js';
 import { serverCommand } from './server-command.js';
 
 const LIST_NAMES: Readonly<Record<CatalogList, string>> = {
@@ -85,7 +85,7 @@ function explain(failure: Failure): string {
 }
 
 function line(event: LifecycleEvent, text: string): string {
-  const who = 'server' in event && event.server !== undefined ? event.server : 'troupe';
+  const who = 'server' in event && event.server !== undefined ? nameOf(event.server) : 'troupe';
   return oneLine(`${new Date(event.at).toISOString()} ${who} ${text}`);
 }
 

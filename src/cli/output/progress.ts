@@ -15,7 +15,7 @@ export async function showingProgress<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   return showingLine(terminal, async (show) => {
-    const subscription = troupe.events$.subscribe(() => show(describeProgress(troupe.status)));
+    const subscription = troupe.events$.subscribe(() => show(() => describeProgress(troupe.status)));
     try {
       return await work();
     } finally {
@@ -29,7 +29,7 @@ export async function showingCallProgress<T>(
   terminal: Terminal,
   work: (onProgress: (progress: Progress) => void) => Promise<T>,
 ): Promise<T> {
-  return showingLine(terminal, (show) => work((progress) => show(describeCallProgress(progress))));
+  return showingLine(terminal, (show) => work((progress) => show(() => describeCallProgress(progress))));
 }
 
 /** Empty if the command waits for nothing. */
@@ -52,7 +52,7 @@ export async function showingShare<T>(
   what: string,
   work: (onShare: (share: number) => void) => Promise<T>,
 ): Promise<T> {
-  return showingLine(terminal, (show) => work((share) => show(describeShare(what, share))));
+  return showingLine(terminal, (show) => work((share) => show(() => describeShare(what, share))));
 }
 
 const BAR = 20;
@@ -62,15 +62,16 @@ function describeShare(what: string, share: number): string {
   return `${what} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${Math.floor(100 * share)} %`;
 }
 
+/** The line is read when it is drawn: events can be more frequent, and the status of all servers has its price. */
 async function showingLine<T>(
   terminal: Terminal,
-  work: (show: (line: string) => void) => Promise<T>,
+  work: (show: (line: () => string) => void) => Promise<T>,
 ): Promise<T> {
   const { stderr } = terminal;
   if (!terminal.isLive(stderr)) return work(() => {});
-  let line = '';
+  let line = (): string => '';
   const area = await openLiveArea(terminal, stderr, () =>
-    truncate(oneLine(line), (stderr.columns ?? 80) - 1),
+    truncate(oneLine(line()), (stderr.columns ?? 80) - 1),
   );
   try {
     return await work((next) => {

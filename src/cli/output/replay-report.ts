@@ -5,7 +5,7 @@ import type { ConnectionSummary, StateChange } from '../../event-log/replay/summ
 import type { Colors } from './colors.js';
 import { countOf, preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
-import { oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './safe-text.js';
 
 const MAX_VALUE = 80;
 
@@ -21,7 +21,7 @@ export function renderReplay(report: ReplayReport, colors: Colors): string {
 /** One line of the timeline. */
 export function renderChange({ entry, at, server, from, to }: StateChange, startedAt: number): string {
   const time = `+${((at - startedAt) / 1_000).toFixed(3)}s`.padStart(12);
-  return `${time}  #${String(entry).padEnd(6)} ${oneLine(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}`;
+  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}`;
 }
 
 function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }: Colors): string[] {
@@ -29,7 +29,7 @@ function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }
   const spent = Object.entries(states).map(([each, ms]) => `${oneLine(each)} ${preciseDuration(ms)}`);
   const codes = Object.entries(failureCodes).map(([code, count]) => `${oneLine(code)} × ${count}`);
   return [
-    `${bold(oneLine(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
+    `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
     dim(`    ${spent.join(', ')}`),
     ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
     ...failures.map((failure) => `      ${summarize(failure)}`),

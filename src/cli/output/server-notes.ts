@@ -5,7 +5,7 @@ import type { ConfigProblem } from '../../errors.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { countOf } from './duration.js';
 import { explain } from './failure-report.js';
-import { oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './safe-text.js';
 import type { Terminal } from './terminal.js';
 
 /** Notes the warnings about these servers and about the files as a whole. */
@@ -46,7 +46,7 @@ export function noteLeftOut(
     if (!needed.includes(status.server)) continue;
     const [first, ...rest] = leftOutLines(status);
     if (first === undefined) continue;
-    terminal.note(terminal.noteColors.yellow(`${oneLine(status.server)}: ${first}`));
+    terminal.note(terminal.noteColors.yellow(`${nameOf(status.server)}: ${first}`));
     for (const line of rest) terminal.note(line);
   }
 }
@@ -65,7 +65,7 @@ export function noteFailures(
   const failed = statuses.filter((status) => needed.includes(status.server) && !isUsable(status));
   for (const status of failed) {
     const [summary = '', ...details] = explain(status);
-    terminal.note(`${terminal.noteColors.red('✗')} ${oneLine(status.server)}  ${summary}`);
+    terminal.note(`${terminal.noteColors.red('✗')} ${nameOf(status.server)}  ${summary}`);
     for (const line of details) terminal.note(`    ${line}`);
   }
   return failed.length > 0;
@@ -73,5 +73,5 @@ export function noteFailures(
 
 /** The server, with the account that its entry names. */
 export function serverAndAccount(server: string, account: string | undefined): string {
-  return account === undefined ? oneLine(server) : `${oneLine(server)} (account ${oneLine(account)})`;
+  return account === undefined ? nameOf(server) : `${nameOf(server)} (account ${oneLine(account)})`;
 }

@@ -4,7 +4,7 @@ import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { shortDuration } from './duration.js';
 import { summarize } from './failure-report.js';
-import { oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './safe-text.js';
 import { serverCommand } from './server-command.js';
 import { leftOutLines } from './server-notes.js';
 
@@ -32,7 +32,7 @@ export function toRow(status: ServerStatus, now: number): Row {
   const isTrying = mood === 'busy' || mood === 'bad';
   return {
     mood,
-    name: oneLine(status.server),
+    name: nameOf(status.server),
     state: stateInWords(status),
     tools: mood === 'off' ? '' : String(status.toolCount),
     where: mood === 'off' ? '' : oneLine(String(status.pid ?? status.url ?? '')),

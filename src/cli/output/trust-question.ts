@@ -1,41 +1,63 @@
 /**
  * Shows what would run or be reached, as a person must see it before saying yes. Nothing is hidden: an invisible
- * character is shown by its number, and a long text by its start, its end and the length between. Program, folder,
- * address and proposed answers are shown whole, up to the longest possible path or address.
+ * character is shown by its number. Every argument and every value is shown, whole up to the longest possible path; what is
+ * longer is shown by its start, its end and the length between. Runs in a browser.
  */
+import type { FoundHere } from '../../trust/found-here.js';
+import type { PrivateNetwork } from '../../trust/private-address.js';
 import type { TrustRequest } from '../../trust/trust-request.js';
-import { visibleText } from './visible-text.js';
+import { visibleName, visibleText } from './visible-text.js';
 
 const MAX_SHOWN = 180;
 /** The maximum length of a path, and longer than any host name. */
 const MAX_DECIDING = 4_096;
 const END = 60;
 const MAX_LISTED = 40;
+/** A longer list gets a line for each of its items. */
+const LINE = 100;
 
 /** The source of the question, and a line for everything that decides what happens. */
-export function renderQuestion(request: TrustRequest): string {
+export function renderQuestion(request: TrustRequest, found: FoundHere = {}): string {
   const { server, source, folder, command = request.headersHelper } = request;
   const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
   return [
-    `'${visible(server)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
-    ...renderRequest(request).map((line) => `    ${line}`),
+    `'${visible(server, MAX_SHOWN, visibleName)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
+    ...renderRequest(request, found).map((line) => `    ${line}`),
   ].join('\n');
 }
 
-/** A line for everything that decides what happens. */
-export function renderRequest(request: TrustRequest): string[] {
-  const { command, args = [], cwd, envFile, url, headers = [], headersHelper } = request;
-  const { variables, env, asks = [], inputs = {}, proxy, certificates = [], forwardHeaders = [] } = request;
+/** A line for everything that decides what happens, or several. */
+export function renderRequest(request: TrustRequest, found: FoundHere = {}): string[] {
+  const {
+    command,
+    args = [],
+    cwd,
+    envFile,
+    url,
+    network,
+    signIn = [],
+    headers = [],
+    headersHelper,
+  } = request;
+  const { variables, env, asks = [], inputs = {}, proxy } = request;
+  const { certificates = [], forwardHeaders = [], contents = {} } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
-  const facts: readonly (readonly [label: string, text: string])[] = [
-    ['program', command === undefined ? '' : toWholeWord(command)],
-    ['arguments', listed(args.map(toWord), ' ')],
-    ['in folder', cwd === undefined ? '' : toWholeWord(cwd)],
-    ['address', url === undefined ? '' : toWholeWord(url)],
+  const folder = found.folder ?? cwd;
+  const facts: readonly (readonly [label: string, text: string | readonly string[]])[] = [
+    ['program', command === undefined ? '' : withPlace(toWholeWord(command, visibleName), found.program)],
+    ['arguments', args.map((arg) => toWholeWord(arg))],
+    ['in folder', folder === undefined ? '' : toWholeWord(folder)],
+    [
+      'address',
+      url === undefined
+        ? ''
+        : `${toWholeWord(url, visibleName)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`,
+    ],
     ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
     ['with the certificates', listed(certificates.map(toWord), ', ')],
+    ['signs in at', signIn.map((address) => toWholeWord(address))],
     ['headers', listed(headers.map(toWord), ', ')],
     ['headers passed on from clients', listed(forwardHeaders.map(toWord), ', ')],
     ['program for headers', headersHelper === undefined ? '' : toWholeWord(headersHelper)],
@@ -43,13 +65,41 @@ export function renderRequest(request: TrustRequest): string[] {
       'reads of your variables',
       variables.includes('*') ? 'all of them' : listed(variables.map(toWord), ', '),
     ],
-    ['sets variables', listed(env.map(toWord), ', ')],
+    ['sets variables', Object.entries(env).map(([name, value]) => `${toWord(name)} = ${shownValue(value)}`)],
     ['sets variables from the file', envFile === undefined ? '' : toWholeWord(envFile)],
     ['asks you for', listed(asks.map(toWord), ', ')],
     ['proposes the answers', listed(proposals, ', ')],
+    ['trusted with the contents of', Object.keys(contents).map((file) => toWholeWord(file))],
   ];
-  return facts.flatMap(([label, text]) => (text === '' ? [] : [`${label}: ${text}`]));
+  return facts.flatMap(([label, text]) => (text.length === 0 ? [] : lines(label, text)));
 }
+
+const NETWORKS: Readonly<Record<PrivateNetwork, string>> = {
+  'this-machine': 'on this computer',
+  'link-local': 'link-local: for services of this computer or its cloud',
+  private: 'in a private network',
+};
+
+/** A list that is too long for a line has one for each of its items. */
+function lines(label: string, text: string | readonly string[]): readonly string[] {
+  if (typeof text === 'string') return [`${label}: ${text}`];
+  const line = `${label}: ${text.join(label === 'arguments' ? ' ' : ', ')}`;
+  return line.length <= LINE ? [line] : [`${label}:`, ...text.map((item) => `  ${item}`)];
+}
+
+function shownValue(value: string | null): string {
+  return value === null ? '(not shown, may be a secret)' : toWholeWord(value);
+}
+
+function withPlace(command: string, program: FoundHere['program']): string {
+  if (program === undefined) return command;
+  return `${command} (${typeof program === 'string' ? PLACES[program] : toWholeWord(program.file)})`;
+}
+
+const PLACES = {
+  'in-own-path': 'looked for in the PATH that it sets',
+  'not-found': 'not found in your PATH',
+};
 
 function listed(words: readonly string[], separator: string): string {
   const rest = words.length - MAX_LISTED;
@@ -61,19 +111,19 @@ function toWord(text: string): string {
 }
 
 /** For text that decides what is run or reached. */
-function toWholeWord(text: string): string {
-  return asWord(text, MAX_DECIDING);
+function toWholeWord(text: string, show = visibleText): string {
+  return asWord(text, MAX_DECIDING, show);
 }
 
 /** Quotes it if it could be read as several words, or as none. */
-function asWord(text: string, most: number): string {
+function asWord(text: string, most: number, show = visibleText): string {
   return text === '' || /[\s"]|\\u\{/.test(text)
-    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'), most)}"`
-    : visible(text, most);
+    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'), most, show)}"`
+    : visible(text, most, show);
 }
 
-function visible(text: string, most = MAX_SHOWN): string {
-  return visibleText(text.length <= most ? text : cut(text, most - END));
+function visible(text: string, most = MAX_SHOWN, show = visibleText): string {
+  return show(text.length <= most ? text : cut(text, most - END));
 }
 
 function cut(text: string, start: number): string {

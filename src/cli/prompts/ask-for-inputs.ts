@@ -13,7 +13,7 @@ import type { InputRequest } from '../../config/entry/expansion-options.js';
 import { asking, canAsk, type Questions } from './ask.js';
 import { sourcesOf } from '../configured-servers.js';
 import type { Flags } from '../arguments/flags.js';
-import { oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine } from '../output/safe-text.js';
 import type { Terminal } from '../output/terminal.js';
 
 type AskInput = NonNullable<TroupeOptions['askInput']>;
@@ -67,7 +67,7 @@ async function askFor(
   questions: Questions,
 ): Promise<string | undefined> {
   const { server, source, id, description = id, options = [], password, default: proposal } = request;
-  terminal.note(`'${oneLine(server)}' (${oneLine(source)}) asks for: ${oneLine(description)}`);
+  terminal.note(`'${nameOf(server)}' (${oneLine(source)}) asks for: ${oneLine(description)}`);
   if (options.length > 0) return choose(request, terminal, questions);
   const shown = password ? 'the proposal of the file' : oneLine(proposal ?? '');
   const prompt = proposal === undefined ? 'Answer:' : `Answer [${shown}]:`;

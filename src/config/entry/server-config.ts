@@ -61,7 +61,11 @@ export interface StdioServerConfig extends ServerSettings {
    * the entry, or to its project. Read at every start. Default none.
    */
   readonly envFile?: string;
-  /** Working directory. Default: the project's folder for an entry found in a project, else the host's working directory. */
+  /**
+   * Working directory, relative to the default. `${workspaceFolder}` is the folder in which the host works. Default: the
+   * project's folder for an entry of a project; for an entry of a file that was named, the host's working directory if the
+   * file is in it, or else the folder of the file; for any other entry the home folder.
+   */
   readonly cwd?: string;
   /** `true` passes on the host's whole environment, a list only the named variables. Default false. */
   readonly inheritEnv?: boolean | readonly string[];

@@ -34,6 +34,8 @@ export interface ServerSpec extends Claim {
   readonly hash: string;
   /** Fingerprint of the entry as its source has it, if other sources restrict it: trust is bound to this one. */
   readonly ownHash?: string;
+  /** The SHA-256 of each file that it runs, by path, if trust is bound to them. */
+  readonly contents?: Readonly<Record<string, string>>;
   /** The declarations of its inputs in the source. */
   readonly inputs?: ReadonlyMap<string, InputSpec>;
 }

@@ -3,23 +3,26 @@
  * shows when it is read.
  */
 import { KNOWN_SOURCES, type FileLocation, type KnownSource } from './known-sources.js';
-import { baseFolder, pathsOf, thisMachine, type Machine } from './places.js';
+import { baseFolder, folderIn, ignoredVariables, pathsOf, thisMachine, type Machine } from './places.js';
 import { printable } from '../entry/problem.js';
 import type { Source } from './sources.js';
-import { access, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Scope } from '../entry/server-spec.js';
+import { findProjectRoot, insideOf, isBelow, leadsOut, projectFolders, realOf } from './project-root.js';
+import { dirname, resolve } from 'node:path';
 
 export interface Search {
   /** Folder in which the search for the project starts. */
   readonly cwd: string;
-  readonly project?: boolean;
-  readonly user?: boolean;
+  readonly project?: boolean | undefined;
+  readonly user?: boolean | undefined;
 }
 
 export interface FoundFiles {
   readonly sources: readonly Source[];
   /** The project's folder. */
   readonly root: string | undefined;
+  /** Variables that were to name a folder of the user, and are ignored because the path is relative. */
+  readonly ignored: readonly string[];
 }
 
 /** A folder with one of these is a project. */
@@ -28,25 +31,74 @@ const MARKS = [
   '.git',
 ];
 
-/** The sources to read. `machine` is this one, unless a test passes another. */
+const FOLDER_VARIABLES: readonly string[] = [
+  ...new Set([
+    'HOME',
+    'XDG_CONFIG_HOME',
+    ...KNOWN_SOURCES.flatMap(({ files }) => files.flatMap(({ moved }) => moved?.[0] ?? [])),
+  ]),
+];
+
+/**
+ * The sources to read. A file of the user that lies inside the project is the project's, whatever variable led to it.
+ * `machine` is this one, unless a test passes another.
+ */
 export async function findSources(
   { cwd, project = true, user = true }: Search,
   machine?: Machine,
 ): Promise<FoundFiles> {
   const on = machine ?? (await thisMachine(process.env));
-  const root = await findProjectRoot(cwd, MARKS, on.home);
+  const root = await projectOf(cwd, on.home);
   const rows = KNOWN_SOURCES.filter((row) => (isOfProject(row) ? project : user));
-  return { sources: rows.flatMap((row) => toSources(row, root, on)), root };
+  const isInside = await insideOf(root);
+  const baseDir = root === undefined ? undefined : await realOf(root);
+  const sources = await Promise.all(
+    rows
+      .flatMap((row) => toSources(row, root, on))
+      .map(async (source): Promise<typeof source> => {
+        if (baseDir === undefined || !(isOfProject(source) || (await isInside(source.path)))) return source;
+        return { ...source, scope: 'project', baseDir };
+      }),
+  );
+  // A path can be both, if the home folder is the project's.
+  const byPath = new Map(sources.toReversed().map((source) => [source.path, source]));
+  return {
+    sources: sources.filter(
+      (source) => byPath.get(source.path) === source && (project || !isOfProject(source)),
+    ),
+    root,
+    ignored: ignoredVariables(on.platform === 'win32' ? ['APPDATA'] : FOLDER_VARIABLES, on),
+  };
+}
+
+/** The project of a working folder. Undefined if it is part of none. */
+export async function projectOf(cwd: string, home: string | undefined): Promise<string | undefined> {
+  return (await findProjectRoot(cwd, MARKS, home)) ?? (await repositoryAround(cwd, home));
+}
+
+/** The home folder, or one above it, if it is a repository and the working folder is inside. */
+async function repositoryAround(cwd: string, home: string | undefined): Promise<string | undefined> {
+  if (home === undefined || !(await (await insideOf(home, 'or-same'))(cwd))) return undefined;
+  return findProjectRoot(await realOf(home), ['.git'], undefined);
+}
+
+/** Where a file is looked at. */
+export interface Viewpoint {
+  /** The working folder of the host. */
+  readonly cwd: string;
+  /** Default: this machine. */
+  readonly machine?: Machine | undefined;
 }
 
 /**
  * Whether a file, or its target if it is a link, is part of a project, which people other than the user may have written.
- * Files in the user's configuration folders are not part of a project.
+ * Files in the user's configuration folders are not, unless the folder itself is part of the present project.
  */
-export async function isInProject(path: string, machine?: Machine): Promise<boolean> {
+export async function isInProject(path: string, { cwd, machine }: Viewpoint): Promise<boolean> {
   const on = machine ?? (await thisMachine(process.env));
-  const target = await realpath(path).catch(() => path);
-  const own = await Promise.all(userFolders(on).map((folder) => realpath(folder).catch(() => folder)));
+  if (await (await insideOf(await projectOf(cwd, on.home)))(path)) return true;
+  const target = await realOf(path);
+  const own = await Promise.all(userFolders(on).map(realOf));
   const places = [...new Set([path, target])].filter(
     (place) => !own.some((folder) => isBelow(place, folder)),
   );
@@ -58,21 +110,11 @@ export async function isInProject(path: string, machine?: Machine): Promise<bool
 function userFolders(machine: Machine): readonly string[] {
   const bases = (['own', 'dotConfig', 'appData'] as const).flatMap((base) => baseFolder(base, machine) ?? []);
   const known = KNOWN_SOURCES.filter((row) => !isOfProject(row)).flatMap((row) =>
-    toSources(row, undefined, machine).flatMap(({ path }) => (path === undefined ? [] : [dirname(path)])),
+    toSources(row, undefined, machine).map(({ path }) => dirname(path)),
   );
   return [...bases, ...known].filter(
     (folder) => machine.home === undefined || resolve(folder) !== resolve(machine.home),
   );
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside !== '' && !leadsOut(inside, { sep, isAbsolute });
-}
-
-/** Whether a relative path leaves the folder that it starts from. The name of a file may begin with two dots. */
-function leadsOut(inside: string, paths: Pick<ReturnType<typeof pathsOf>, 'sep' | 'isAbsolute'>): boolean {
-  return inside === '..' || inside.startsWith(`..${paths.sep}`) || paths.isAbsolute(inside);
 }
 
 /** Every path whose file would count if it existed, including those in a project folder nearer than the present one. */
@@ -87,7 +129,11 @@ export async function placesToWatch(search: Search, machine?: Machine): Promise<
 }
 
 /** The places of a row on that machine: none of a project if there is no project, and none in an unknown home. */
-export function toSources(row: KnownSource, root: string | undefined, machine: Machine): readonly Source[] {
+export function toSources(
+  row: KnownSource,
+  root: string | undefined,
+  machine: Machine,
+): readonly (Source & { readonly path: string })[] {
   const files = machine.platform === 'win32' ? (row.windows ?? row.files) : row.files;
   return files.flatMap((file) => {
     const path = toPath(file, root, machine);
@@ -100,7 +146,6 @@ export function toSources(row: KnownSource, root: string | undefined, machine: M
         scope: row.scope,
         display: isOfProject(row) ? file.path : printable(shortened(path, machine)),
         layout: row.layout(root),
-        ...(isOfProject(row) && root !== undefined && { baseDir: root }),
       },
     ];
   });
@@ -110,8 +155,8 @@ function toPath(file: FileLocation, root: string | undefined, machine: Machine):
   const paths = pathsOf(machine);
   if (file.in === 'project') return root === undefined ? undefined : paths.join(root, file.path);
   const [variable = '', rest = ''] = file.moved ?? [];
-  const folder = machine.env[variable];
-  if (folder) return paths.join(paths.resolve(folder), rest);
+  const folder = folderIn(variable, machine);
+  if (folder !== undefined) return paths.join(folder, rest);
   const base = baseFolder(file.in, machine);
   return base === undefined ? undefined : paths.join(base, file.path);
 }
@@ -124,69 +169,6 @@ function shortened(path: string, machine: Machine): string {
   return leadsOut(inside, paths) ? path : `~${paths.sep}${inside}`;
 }
 
-function isOfProject({ scope }: Pick<KnownSource, 'scope'>): boolean {
+function isOfProject({ scope }: { readonly scope: Scope }): boolean {
   return scope === 'project';
-}
-
-// Finds the folder of the current project.
-
-/**
- * The nearest folder from `start` upwards that holds one of the `marks`. Undefined if there is none below the user's
- * home folder. The home folder is no project: its files belong to the user. Neither is a folder that everybody can
- * write to, such as `/tmp`: its files belong to anybody.
- */
-export async function findProjectRoot(
-  start: string,
-  marks: readonly string[],
-  home: string | undefined,
-): Promise<string | undefined> {
-  for (const folder of upwards(start, home)) {
-    const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
-    if (found.includes(true) && !(await isEverybodys(folder))) return folder;
-  }
-  return undefined;
-}
-
-/**
- * The folders in which a new file creates or changes the project: from `start` up to its `root`, or to below the home
- * folder. Outside of both, only `start`: the folders above are not ours to watch.
- */
-export function projectFolders(
-  start: string,
-  root: string | undefined,
-  home: string | undefined,
-): readonly string[] {
-  const folders = upwards(start, home);
-  if (root !== undefined) return folders.slice(0, folders.indexOf(root) + 1);
-  const [top] = folders.slice(-1);
-  const isBelowHome = top !== undefined && home !== undefined && dirname(top) === resolve(home);
-  return isBelowHome ? folders : folders.slice(0, 1);
-}
-
-/** From a folder up to the top, or to below the home folder. */
-function upwards(start: string, home: string | undefined): readonly string[] {
-  const top = home === undefined ? undefined : resolve(home);
-  const folders: string[] = [];
-  for (let folder = resolve(start); folder !== top; folder = dirname(folder)) {
-    folders.push(folder);
-    if (dirname(folder) === folder) break;
-  }
-  return folders;
-}
-
-const STICKY = 0o1000;
-const WRITABLE_BY_OTHERS = 0o002;
-
-/** Anybody may create files in it, but change only their own. */
-async function isEverybodys(folder: string): Promise<boolean> {
-  const { mode } = await stat(folder);
-  return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
-}
-
-/** A file whose links cannot be read exists all the same. */
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ELOOP',
-  );
 }

@@ -36,12 +36,15 @@ export interface ParsedConfig {
   readonly inputs: ReadonlyMap<string, InputSpec>;
   /** Names of servers in the project's `.mcp.json` that this file disables. */
   readonly turnedOff: readonly string[];
+  /** How many servers were not read, because the file has more than the limit. */
+  readonly surplus: number;
 }
 
 const ANY_JSON = layoutOf('.json');
 
 /**
- * The servers in a text. `sourceName` is the name of the text in problems; `read` must fit the layout's syntax.
+ * The servers in a text, at most `most`. `sourceName` is the name of the text in problems; `read` must fit the layout's
+ * syntax.
  * Comments, trailing commas and a byte order mark are allowed. Never throws.
  */
 export function parseConfigText(
@@ -49,20 +52,21 @@ export function parseConfigText(
   sourceName: string,
   layout: Layout = ANY_JSON,
   read: ReadTree = readJsonText,
+  most = Infinity,
 ): ParsedConfig {
   const problems: ConfigProblem[] = [];
   const report: ReportProblem = (problem) => {
     problems.push({ source: sourceName, ...problem });
   };
   const reading = read(text);
-  if (reading.kind === 'tree') return parseTree(reading.tree, { sourceName, layout, problems, report });
+  if (reading.kind === 'tree') return parseTree(reading.tree, { sourceName, layout, problems, report, most });
   if (reading.kind === 'broken') {
     const { message, line, column } = reading;
     report({ line, column, message });
   } else if (layout.isSettings !== true) {
     report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
   }
-  return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [] };
+  return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [], surplus: 0 };
 }
 
 interface Parsing {
@@ -70,14 +74,16 @@ interface Parsing {
   readonly layout: Layout;
   readonly problems: ConfigProblem[];
   readonly report: ReportProblem;
+  readonly most: number;
 }
 
 function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
-  const { layout, problems, report } = parsing;
+  const { layout, problems, report, most } = parsing;
   const entries: ParsedEntry[] = [];
   const refused: string[] = [];
   const left = new Map<string, string[]>();
-  for (const server of findServers(tree, layout, report)) {
+  const found = findServers(tree, layout, report);
+  for (const server of found.slice(0, most)) {
     const { name, position } = server;
     const result = parseEntry(tree, server, parsing);
     if ('foreign' in result) left.set(result.foreign, [...(left.get(result.foreign) ?? []), name]);
@@ -88,7 +94,14 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
     const list = names.map((name) => `'${printable(name)}'`).join(', ');
     report({ severity: 'warning', message: `${list} left out: ${why}` });
   }
-  return { entries, refused, problems, inputs: readInputs(tree, report), turnedOff: readTurnedOff(tree) };
+  return {
+    entries,
+    refused,
+    problems,
+    inputs: readInputs(tree, report),
+    turnedOff: readTurnedOff(tree),
+    surplus: Math.max(0, found.length - most),
+  };
 }
 
 /** Claude Code has this list in its settings. */

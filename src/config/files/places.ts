@@ -29,7 +29,7 @@ export async function thisMachine(env: Machine['env']): Promise<Machine> {
 
 /** Undefined if it would be in an unknown home folder. */
 export function baseFolder(base: Exclude<Base, 'project'>, machine: Machine): string | undefined {
-  const { home, env, ownFolder } = machine;
+  const { home, ownFolder } = machine;
   const atHome = (...parts: string[]) =>
     home === undefined ? undefined : pathsOf(machine).join(home, ...parts);
   switch (base) {
@@ -38,12 +38,26 @@ export function baseFolder(base: Exclude<Base, 'project'>, machine: Machine): st
     case 'own':
       return ownFolder;
     case 'dotConfig':
-      return env['XDG_CONFIG_HOME'] || atHome('.config');
+      return folderIn('XDG_CONFIG_HOME', machine) ?? atHome('.config');
     case 'appData':
-      if (machine.platform === 'win32') return env['APPDATA'] || atHome('AppData', 'Roaming');
+      if (machine.platform === 'win32') return folderIn('APPDATA', machine) ?? atHome('AppData', 'Roaming');
       if (machine.platform === 'darwin') return atHome('Library', 'Application Support');
       return baseFolder('dotConfig', machine);
   }
+}
+
+/**
+ * The folder that a variable names. A relative path is ignored: it would lead into the project, whose files would count as
+ * the user's.
+ */
+export function folderIn(variable: string, machine: Pick<Machine, 'platform' | 'env'>): string | undefined {
+  const folder = machine.env[variable];
+  return folder && pathsOf(machine).isAbsolute(folder) ? folder : undefined;
+}
+
+/** Those of these variables that are set and ignored. */
+export function ignoredVariables(variables: readonly string[], machine: Machine): readonly string[] {
+  return variables.filter((name) => machine.env[name] && folderIn(name, machine) === undefined);
 }
 
 /** Path functions of the machine's platform. */

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { ConfigProblem } from '../../errors.js';
 import type { Layout } from './layout.js';
 import type { InputSpec, Scope } from '../entry/server-spec.js';
@@ -20,7 +19,7 @@ export interface Source {
   readonly text?: string;
   /** The structure of the file. Default: by the extension of its name, with any host's conventions. */
   readonly layout?: Layout;
-  /** Absolute path that relative paths of its entries start from. Default: see `baseDirOf`. */
+  /** Absolute path of the folder in which its entries start. Default: the user's (see `start-folder.ts`). */
   readonly baseDir?: string;
   /** For a file that was looked for: the host whose conventions it follows. The file need not exist. */
   readonly kind?: string;
@@ -36,6 +35,10 @@ export interface SourceEntries {
   readonly inputs?: ReadonlyMap<string, InputSpec>;
   /** Names of servers in the project's `.mcp.json` that this source disables. */
   readonly turnedOff?: readonly string[];
+  /** For entries whose trust is bound to contents: see `ServerSpec`. By name. */
+  readonly contents?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** How many servers of the file were not read, because it has more than the limit. Default: none. */
+  readonly surplus?: number;
 }
 
 /** The result of reading a source. */
@@ -120,15 +123,6 @@ export function readProblem(source: Source, error: unknown): ConfigProblem {
 
 export function sourceName(source: Source): string {
   return source.display ?? source.id;
-}
-
-/**
- * The folder for relative paths in a source's entries: the project's folder for a file found in a project, the host's
- * for a file that somebody named, which may be anywhere.
- */
-export function baseDirOf(source: Source, cwd: string): string {
-  if (source.baseDir !== undefined) return source.baseDir;
-  return source.scope === 'project' && source.path !== undefined ? dirname(source.path) : cwd;
 }
 
 function encodingOf(bytes: Buffer): string {

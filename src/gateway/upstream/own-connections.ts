@@ -105,7 +105,7 @@ function hashOf(row: ServerRow | undefined): string {
 
 function loaded(rows: readonly ServerRow[], idleStopMs: number): LoadedConfig {
   const servers = rows.flatMap((row) => ('failure' in row ? [] : [restingEntry(row, idleStopMs)]));
-  return { servers, refused: [], heldBack: [], problems: [], sources: [], dropped: [] };
+  return { servers, refused: [], heldBack: [], uncounted: [], problems: [], sources: [], dropped: [] };
 }
 
 // The entry for a gateway's connection that is dormant until it is used.

@@ -8,6 +8,7 @@
  * G3. It is empty once no marked process is left either. Once found empty, the group is never signalled again: its number may be reused.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
+import { parse } from 'node:path';
 import { descendantsOf, isKnown, livingProcesses } from './process-table.js';
 import { processesOf } from './marked-processes.js';
 import type { SessionMark } from './owner-mark.js';
@@ -109,6 +110,11 @@ export class WindowsProcessTree implements ProcessTree {
 
   signal(): void {
     if (!this.leaderAlive) return;
-    spawnSync('taskkill', ['/pid', String(this.#pid), '/T', '/F'], { windowsHide: true, stdio: 'ignore' });
+    spawnSync('taskkill', ['/pid', String(this.#pid), '/T', '/F'], {
+      windowsHide: true,
+      stdio: 'ignore',
+      // Windows looks for the program in the working folder first.
+      cwd: parse(process.execPath).root,
+    });
   }
 }

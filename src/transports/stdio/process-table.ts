@@ -102,7 +102,7 @@ export function isKnown(target: number): boolean {
 }
 
 function fromPs(): LivingProcess[] {
-  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], { encoding: 'latin1' });
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], { encoding: 'latin1', cwd: '/' });
   return rows.split('\n').flatMap((row) => {
     const [pid, parent, group, state] = row.trim().split(/\s+/);
     if (state === undefined || state.startsWith('Z')) return [];

@@ -227,11 +227,15 @@ describe('an entry as other hosts write it', () => {
       expect(existsSync(marker())).toBe(true);
     });
 
-    it('reaches an address that reads nothing.', async () => {
+    it('reaches no address, not even one that reads nothing, unless the host lets it.', async () => {
       const server = await startServer(mcp({ request: (seen, res) => answer(res, seen, { tools: [] }) }));
       open.push(server);
-      const { report } = await make({ type: 'http', url: server.url }, { name: '.mcp.json' });
-      expect(report.ready).toEqual(['lamp']);
+      const entry = { type: 'http', url: server.url };
+      const asking = await make(entry, { name: '.mcp.json' });
+      expect(asking.report).toMatchObject({ ready: [], pending: [{ server: 'lamp' }] });
+      expect(server.seen).toEqual([]);
+      const lax = await make(entry, { name: '.mcp.json', trust: 'programs-only' });
+      expect(lax.report.ready).toEqual(['lamp']);
     });
   });
 });

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serverCommand } from '../../../src/cli/output/server-command.js';
+import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import { createMemoryTrustStore } from '../../../src/trust/trust-store.js';
 import { discoverServers } from '../../../src/servers/discover.js';
 import type { TroupeOptions } from '../../../src/options.js';
@@ -27,12 +28,14 @@ describe('a hostile project file', () => {
   let origin: string;
   /** Path and header of every request. */
   const requests: { readonly url: string | undefined; readonly token: unknown }[] = [];
+  const authorizations: unknown[] = [];
 
   beforeAll(async () => {
     root = await realpath(await mkdtemp(join(tmpdir(), 'troupe-hostile-')));
     web = createServer((request, response) => {
       requests.push({ url: request.url, token: request.headers['x-token'] });
-      response.writeHead(500).end();
+      authorizations.push(request.headers.authorization);
+      response.writeHead(request.url === '/secure' ? 401 : 500).end();
     }).listen(0, '127.0.0.1');
     await once(web, 'listening');
     origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
@@ -40,6 +43,7 @@ describe('a hostile project file', () => {
   afterEach(async () => {
     await Promise.all(made.splice(0).map((troupe) => troupe.close()));
     requests.splice(0);
+    authorizations.splice(0);
   });
   afterAll(async () => {
     web.closeAllConnections();
@@ -141,17 +145,52 @@ describe('a hostile project file', () => {
     expect([seen(), existsSync(at('refused'))]).toEqual([[], false]);
   });
 
-  it('can name a remote server that needs nothing from the host, which is reached without trust', async () => {
+  it('can name a remote server that needs nothing from the host, which is reached without trust only if the host says so', async () => {
     const headers = { 'X-Token': '${MINE}' };
-    const { troupe } = await make({
+    const servers = {
       plain: { type: 'http', url: `${origin}/plain`, env: { MINE: 'x' }, headers },
       reading: { type: 'http', url: `${origin}/reading`, env: { MINE: '${TOKEN}' }, headers },
-    });
-    const { failed, pending } = await troupe.start();
-    expect(failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
-    expect(pending.map(({ server }) => server)).toEqual(['reading']);
+    };
+    const asking = await make(servers);
+    const { pending } = await asking.troupe.start();
+    expect(pending.map(({ server }) => server)).toEqual(['plain', 'reading']);
+    expect(requests).toEqual([]);
+
+    const lax = await make(servers, { trust: 'programs-only' });
+    const report = await lax.troupe.start();
+    expect(report.failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
+    expect(report.pending.map(({ server }) => server)).toEqual(['reading']);
     expect(requests).toEqual([{ url: '/plain', token: 'x' }]);
   });
+
+  it.each(['programs-only', 'remote-only'] as const)(
+    'gets no sign-in that the user has for its address before it is trusted, even with %s',
+    async (trust) => {
+      const url = `${origin}/secure`;
+      const kept = {
+        tokens: { access_token: 'secret-3', token_type: 'Bearer' },
+        expiresAt: Date.now() + 3_600_000,
+      };
+      const trustStore = createMemoryTrustStore();
+      const auth = {
+        store: createMemoryTokenStore([[{ server: url, client: '' }, kept]]),
+        interactive: false,
+      };
+      const first = await make({ secure: { type: 'http', url } }, { trust, trustStore, auth });
+      void first.troupe.start();
+      await vi.waitUntil(() => authorizations.length > 0);
+      expect(authorizations.filter((value) => value !== undefined)).toEqual([]);
+      expect(first.troupe.connection('secure')?.status.authUrl).toBeNull();
+      await first.troupe.close();
+
+      const asking = await discoverServers({ config: { path: at('.mcp.json'), scope: 'project' } });
+      for (const { trustRequest } of asking.servers)
+        if (trustRequest !== null) await trustStore.trust(trustRequest);
+      const second = await make({ secure: { type: 'http', url } }, { trust, trustStore, auth });
+      void second.troupe.start();
+      await vi.waitUntil(() => authorizations.includes('Bearer secret-3'));
+    },
+  );
 
   it('cannot add a second header to a request, by its text or by the value of a variable', async () => {
     const split = { 'X-Token': 'a\r\nX-Evil: 1' };
@@ -193,9 +232,9 @@ describe('a hostile project file', () => {
       folder: root,
       cwd: '../../..',
       variables: ['SECRET', 'TOKEN'],
-      env: ['LD_PRELOAD', 'NODE_OPTIONS'],
+      env: { LD_PRELOAD: '${SECRET}', NODE_OPTIONS: '--require ./evil.js' },
     });
-    expect(JSON.stringify(trustRequest)).not.toMatch(/secret-[12]|evil/);
+    expect(JSON.stringify(trustRequest)).not.toMatch(/secret-[12]/);
   });
 
   it('cannot change an input that its trusted entry refers to', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -76,8 +76,66 @@ describe('trust', () => {
     await troupe.reload();
     expect(troupe.connection('lamp')?.status).toMatchObject({
       substate: 'awaitingTrust',
-      trustRequest: { env: ['LD_PRELOAD'] },
+      trustRequest: { env: { LD_PRELOAD: './evil.so' } },
     });
+  });
+
+  it('is bound to the folder and not to a link that leads there', async () => {
+    for (const name of ['a', 'b']) {
+      await mkdir(join(root, name, '.git'), { recursive: true });
+      await writeFile(
+        join(root, name, '.mcp.json'),
+        JSON.stringify({ mcpServers: { lamp: { command: MISSING } } }),
+      );
+    }
+    const link = join(root, 'link');
+    const trustStore = createMemoryTrustStore();
+    for (const options of [
+      { discover: { cwd: link, user: false } },
+      { config: { path: join(link, '.mcp.json'), scope: 'project' } as const },
+      { config: join(link, '.mcp.json') },
+    ]) {
+      await symlink('a', link);
+      const first = make({ trustStore, config: [], ...options }).troupe;
+      await first.start();
+      const hash = first.connection('lamp')?.status.trustRequest?.hash;
+      expect(first.connection('lamp')?.status.trustRequest).toMatchObject({ folder: join(root, 'a') });
+      await expect(first.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+      await rm(link);
+      await symlink('b', link);
+      const second = make({ trustStore, config: [], ...options }).troupe;
+      await second.start();
+      expect(second.connection('lamp')?.status.trustRequest).toMatchObject({ folder: join(root, 'b') });
+      await trustStore.revoke(hash ?? '');
+      await rm(link);
+    }
+  });
+
+  it('is bound to the contents of program and script with the policy contents, at every start', async () => {
+    const script = join(root, 'server.mjs');
+    await writeFile(script, 'process.exit(3)');
+    await write({ lamp: { command: process.execPath, args: ['server.mjs', '--data=none', '-x'] } });
+    const trustStore = createMemoryTrustStore();
+    const { troupe } = make({ trustStore, trust: 'contents' });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const before = lamp?.status.trustRequest;
+    expect(Object.keys(before?.contents ?? {}).toSorted()).toEqual(
+      [await realpath(process.execPath), script].toSorted(),
+    );
+    const exited = { failure: { code: 'process-exited', exit: { code: 3 } } };
+    await expect(lamp?.trust({ hash: before?.hash ?? '' })).rejects.toMatchObject(exited);
+    await expect(lamp?.retry()).rejects.toMatchObject(exited);
+
+    await writeFile(script, 'process.exit(4)');
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
+    expect(lamp?.status).toMatchObject({ substate: 'awaitingTrust' });
+    expect(lamp?.status.trustRequest?.hash).not.toBe(before?.hash);
+    const next = make({ trustStore, trust: 'contents' }).troupe;
+    expect(await next.start()).toMatchObject({ pending: [{ server: 'lamp' }] });
+
+    await writeFile(script, 'process.exit(3)');
+    await expect(lamp?.retry()).rejects.toMatchObject(exited);
   });
 
   it('that was revoked in the store no longer applies in the troupe that gave it, and can be given again', async () => {

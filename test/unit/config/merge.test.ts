@@ -143,19 +143,55 @@ describe('an entry that is not used', () => {
   it('disables a server if it has precedence, but not otherwise', () => {
     const off = { command: 'x', enabled: false };
     const on = { command: 'y' };
-    expect(merged(naming('repo', 'project', off), naming('mine', 'user', on))).toMatchObject({
-      source: 'mine',
-      config: { command: 'y', enabled: false },
-    });
     expect(merged(naming('one', 'given', on), naming('two', 'user', off))?.config).toEqual(on);
+    const all = () => true;
+    const [used] = mergeSources([naming('repo', 'project', on), naming('mine', 'user', off)], all).servers;
+    expect(used?.config).toEqual(on);
+  });
+
+  it.each<[restriction: string, config: Partial<ServerConfig>]>([
+    ['enabled: false', { enabled: false }],
+    ['no tools', { tools: { allow: [] } }],
+    ['denied tools', { tools: { deny: ['*'] } }],
+  ])('restricts nothing while it is of a project and not trusted: %s', (_, restriction) => {
+    const theirs = { command: 'x', ...restriction } as ServerConfig;
+    const mine = { command: 'y' };
+    for (const scope of ['user', 'extension'] as const) {
+      const { servers, heldBack } = mergeSources([
+        naming('repo', 'project', theirs),
+        naming('mine', scope, mine),
+      ]);
+      expect(servers).toMatchObject([{ source: 'mine', config: mine }]);
+      expect(servers[0]?.config).toBe(mine);
+      expect(heldBack).toMatchObject([{ source: 'repo' }]);
+    }
+    for (const scope of ['host', 'given'] as const) {
+      const sources = [naming('mine', scope, mine), naming('repo', 'project', theirs)];
+      const { servers, heldBack, uncounted } = mergeSources(sources);
+      expect(servers[0]?.config).toBe(mine);
+      expect([heldBack, uncounted]).toMatchObject([[], [{ source: 'repo' }]]);
+      const trusted = mergeSources(sources, () => true);
+      expect(trusted.uncounted).toEqual([]);
+    }
+  });
+
+  it('restricts another one once it is trusted', () => {
+    const sources = [
+      naming('mine', 'given', { command: 'y' }),
+      naming('repo', 'project', { command: 'x', tools: { allow: [] } }),
+    ];
+    expect(mergeSources(sources, () => true).servers).toMatchObject([
+      { source: 'mine', config: { tools: { allow: [] } } },
+    ]);
   });
 
   it('does not change the hash that trust is bound to', () => {
     const config = { command: 'x' };
-    const used = merged(
+    const sources = [
       naming('repo', 'project', config),
       naming('other', 'project', { command: 'y', tools: { deny: ['d'] } }),
-    );
+    ];
+    const [used] = mergeSources(sources, () => true).servers;
     expect(used).toMatchObject({ source: 'repo', ownHash: entryHash(config) });
     expect(used?.hash).toBe(entryHash({ ...config, tools: { deny: ['d'] } }));
   });

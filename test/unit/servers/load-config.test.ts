@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -33,6 +33,7 @@ describe('loading', () => {
       problems: [],
       sources: [],
       heldBack: [],
+      uncounted: [],
       dropped: [],
     });
   });
@@ -55,9 +56,9 @@ describe('loading', () => {
     expect(loaded.problems).toEqual([]);
   });
 
-  it("the servers of the host gives them the host's folder", async () => {
+  it("the servers of the host gives them the user's home folder", async () => {
     const loaded = await loadConfig({ servers: { hall: { command: 'lamp' } }, cwd: folder });
-    expect(loaded.servers).toMatchObject([{ name: 'hall', scope: 'host', baseDir: folder }]);
+    expect(loaded.servers).toMatchObject([{ name: 'hall', scope: 'host', baseDir: homedir() }]);
     expect(loaded.sources).toEqual([{ id: 'host', scope: 'host', ok: true }]);
   });
 
@@ -244,13 +245,13 @@ describe('a file that is not text', () => {
 });
 
 describe('a source with a given text', () => {
-  it('is not read again, and starts from its own folder if it belongs to a project', async () => {
+  it('is not read again, and starts from its own folder or that of the user', async () => {
     const never = () => Promise.reject(new Error('read'));
     const source = { id: 'found', scope: 'project', text: LAMP } as const;
     const inline = await readSource(source, '/srv', never);
     expect([...(inline?.entries.keys() ?? [])]).toEqual(['hall']);
     expect(inline?.baseDir).toBe('/srv');
-    const file = await readSource({ ...source, path: '/repo/.mcp.json' }, '/srv', never);
+    const file = await readSource({ ...source, path: '/repo/.mcp.json', baseDir: '/repo' }, '/srv', never);
     expect(file?.baseDir).toBe('/repo');
   });
 });

@@ -33,8 +33,14 @@ describe('an entry needs trust', () => {
     ['a program, a function to ask', STDIO, ask, true],
     ['a program, only remote ones trusted', STDIO, 'remote-only', true],
     ['a program, all trusted', STDIO, 'all', false],
-    ['an address, no policy', PLAIN_REMOTE, undefined, false],
-    ['an address, a function to ask', PLAIN_REMOTE, ask, false],
+    ['an address, no policy', PLAIN_REMOTE, undefined, true],
+    ['an address, a function to ask', PLAIN_REMOTE, ask, true],
+    ['an address, contents trusted', PLAIN_REMOTE, 'contents', true],
+    ['an address, remote ones trusted', PLAIN_REMOTE, 'remote-only', false],
+    ['an address, only programs ask', PLAIN_REMOTE, 'programs-only', false],
+    ['a program, only programs ask', STDIO, 'programs-only', true],
+    ['an address that needs a variable, only programs ask', VARIABLE_REMOTE, 'programs-only', true],
+    ['a socket, only programs ask', { url: 'unix:///run/a.sock' }, 'programs-only', true],
     ['an address that needs a variable, no policy', VARIABLE_REMOTE, undefined, true],
     ['an address that needs a variable, a function to ask', VARIABLE_REMOTE, ask, true],
     ['an address that needs a variable, remote ones trusted', VARIABLE_REMOTE, 'remote-only', false],
@@ -48,7 +54,12 @@ describe('an entry needs trust', () => {
     ],
     ['a header that reveals the workspace', WORKSPACE_REMOTE, undefined, true],
     ['a header that reveals the workspace, remote ones trusted', WORKSPACE_REMOTE, 'remote-only', false],
-    ['an address that reveals only the platform', { url: 'https://example.com${/}mcp' }, undefined, false],
+    [
+      'an address that reveals only the platform',
+      { url: 'https://example.com${/}mcp' },
+      'programs-only',
+      false,
+    ],
     ['an object of this process', IN_PROCESS, undefined, false],
     ['a socket', { url: 'unix:///run/docker.sock#/containers' }, undefined, true],
     ['a socket, remote ones trusted', { url: 'unix:///run/docker.sock' }, 'remote-only', true],
@@ -72,10 +83,10 @@ describe('an entry needs trust', () => {
     ['an address with a program for its headers, remote ones trusted', HELPED_REMOTE, 'remote-only', true],
     ['an address with a program for its headers, all trusted', HELPED_REMOTE, 'all', false],
     ['a client from a variable', { ...PLAIN_REMOTE, oauth: { clientId: '${env:ID}' } }, undefined, true],
-    ['a client', { ...PLAIN_REMOTE, oauth: { clientId: 'c' } }, undefined, false],
+    ['a client, only programs ask', { ...PLAIN_REMOTE, oauth: { clientId: 'c' } }, 'programs-only', false],
     ['a proxy', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, undefined, true],
     ['a proxy, remote ones trusted', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, 'remote-only', true],
-    ['no proxy', { ...PLAIN_REMOTE, proxy: false }, undefined, false],
+    ['no proxy, only programs ask', { ...PLAIN_REMOTE, proxy: false }, 'programs-only', false],
     ['an authority, remote ones trusted', { ...PLAIN_REMOTE, ca: 'ca.pem' }, 'remote-only', true],
     ['a certificate, remote ones trusted', { ...PLAIN_REMOTE, cert: 'c.pem' }, 'remote-only', true],
     ['a certificate, all trusted', { ...PLAIN_REMOTE, cert: 'c.pem' }, 'all', false],
@@ -114,7 +125,7 @@ describe('the request for trust', () => {
     const config = { command: 'npx', args: ['${PACKAGE}', '$MORE', '--key=${API_KEY}', '${HOST}'], env };
     expect(toTrustRequest(spec(config))).toMatchObject({
       args: ['evil-lamp', '--${OTHER}', '--key=${API_KEY}', '${HOST}'],
-      env: ['API_KEY', 'MORE', 'PACKAGE'],
+      env: { API_KEY: null, MORE: '--${OTHER}', PACKAGE: 'evil-lamp' },
       variables: ['HOST', 'OTHER'],
     });
   });
@@ -133,26 +144,120 @@ describe('the request for trust', () => {
       command: 'lamp',
       args: ['--key=${KEY}'],
       variables: ['KEY'],
-      env: [],
+      env: {},
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });
 
-  it('shows where it would run and the names of the variables that it sets, without their values.', () => {
-    const config = {
-      ...STDIO,
-      cwd: '../..',
-      env: { NODE_OPTIONS: '--require ./evil.js', LD_PRELOAD: '${HOME}/evil.so' },
-      inheritEnv: true,
-    };
-    const request = toTrustRequest(spec(config));
-    expect(request).toMatchObject({
-      cwd: '../..',
-      env: ['LD_PRELOAD', 'NODE_OPTIONS'],
-      variables: ['*', 'HOME', 'KEY'],
-    });
-    expect(JSON.stringify(request)).not.toContain('evil');
+  it('shows where it would run, and the variables that it sets with their values.', () => {
+    const env = { NODE_OPTIONS: '--require ./evil.js', LD_PRELOAD: '${HOME}/evil.so', ROOM: 'hall' };
+    const request = toTrustRequest(spec({ ...STDIO, cwd: '../..', env, inheritEnv: true }));
+    expect(request).toMatchObject({ cwd: '../..', env, variables: ['*', 'HOME', 'KEY'] });
+    expect(Object.keys(request.env)).toEqual(['LD_PRELOAD', 'NODE_OPTIONS', 'ROOM']);
   });
+
+  const RANDOM = 'zX9q-41Kd82jsLq0Pw';
+
+  it.each([
+    'NODE_OPTIONS',
+    'node_options',
+    'PATH',
+    'Path',
+    'LD_PRELOAD',
+    'LD_AUDIT',
+    'DYLD_INSERT_LIBRARIES',
+    'PYTHONPATH',
+    'PYTHONSTARTUP',
+    'npm_config_registry',
+    'NPM_CONFIG_USERCONFIG',
+    'npm_config_script_shell',
+    'npm_config_@token:registry',
+    'BASH_ENV',
+    'ENV',
+    'PERL5OPT',
+    'RUBYOPT',
+    'JAVA_TOOL_OPTIONS',
+    'GIT_SSH_COMMAND',
+    'UV_INDEX_URL',
+    'PIP_EXTRA_INDEX_URL',
+    'DENO_DIR',
+    'BUN_CONFIG_REGISTRY',
+    'HTTPS_PROXY',
+    'SSL_CERT_FILE',
+    'DOCKER_HOST',
+    'HOME',
+    'XDG_CONFIG_HOME',
+    'DOTNET_STARTUP_HOOKS',
+  ])('shows the value of a variable that decides what is run, whatever it looks like: %s', (name) => {
+    const env = { [name]: RANDOM };
+    expect(toTrustRequest(spec({ ...STDIO, env })).env).toEqual(env);
+  });
+
+  it('shows no value that may be a secret, and what the others refer to.', () => {
+    const env = {
+      API_KEY: 'k3y-of-the-lamp',
+      OTHER: RANDOM,
+      npm_config__authToken: 'npm_abc',
+      FROM_HOST: '${API_KEY}',
+      DEFAULT_KEY: '${K:-k3y-of-the-lamp}',
+      FILE: '${userHome}/memory.json',
+    };
+    expect(toTrustRequest(spec({ ...STDIO, env })).env).toEqual({
+      API_KEY: null,
+      DEFAULT_KEY: null,
+      FILE: '${userHome}/memory.json',
+      FROM_HOST: '${API_KEY}',
+      OTHER: null,
+      npm_config__authToken: null,
+    });
+  });
+
+  it('shows the addresses of a sign-in that the entry names, without credentials.', () => {
+    const oauth = {
+      clientId: 'c',
+      metadataUrl: 'https://u:p-1@a.example/m',
+      tokenUrl: 'https://b.example/t',
+    };
+    const request = toTrustRequest(spec({ ...PLAIN_REMOTE, oauth }));
+    expect(request.signIn).toEqual(['https://***@a.example/m', 'https://b.example/t']);
+  });
+
+  it.each([
+    ['http://127.0.0.1:8080/mcp', 'this-machine'],
+    ['http://localhost/mcp', 'this-machine'],
+    ['http://a.localhost./mcp', 'this-machine'],
+    ['http://2130706433/', 'this-machine'],
+    ['http://0x7f.1/', 'this-machine'],
+    ['http://0177.0.0.1/', 'this-machine'],
+    ['http://0.0.0.0/', 'this-machine'],
+    ['http://[::1]/', 'this-machine'],
+    ['http://[::ffff:127.0.0.1]/', 'this-machine'],
+    ['http://169.254.169.254/latest', 'link-local'],
+    ['http://[fe80::1]/', 'link-local'],
+    ['http://[::ffff:169.254.169.254]/', 'link-local'],
+    ['http://10.1.2.3/', 'private'],
+    ['http://172.31.0.1/', 'private'],
+    ['http://192.168.1.1/', 'private'],
+    ['http://100.64.0.1/', 'private'],
+    ['http://[fd00::1]/', 'private'],
+    ['http://printer.local/', 'private'],
+    ['http://intranet/', 'private'],
+    ['http://wiki.corp/', 'private'],
+  ])('tells that an address is not on the internet: %s', (url, network) => {
+    expect(toTrustRequest(spec({ url }))).toMatchObject({ network });
+    const env = { H: url };
+    expect(toTrustRequest(spec({ url: '${H}', env }))).toMatchObject({ network });
+  });
+
+  it.each([
+    'https://example.com/',
+    'http://172.32.0.1/',
+    'http://8.8.8.8/',
+    'https://${H}/',
+    'http://[2606::1]/',
+  ])('tells nothing about another address: %s', (url) =>
+    expect(toTrustRequest(spec({ url }))).not.toHaveProperty('network'),
+  );
 
   it('shows the names of headers, but no values.', () => {
     const headers = { 'X-Key': 'secret-1', Authorization: 'Bearer ${TOKEN}' };

@@ -18,7 +18,7 @@ function requestFor(server: string, digit: string): TrustRequest {
     command: 'lamp',
     args: ['--key=written-into-the-file'],
     variables: ['KEY'],
-    env: [],
+    env: {},
     hash: digit.repeat(64),
   };
 }

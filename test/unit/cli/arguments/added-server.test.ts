@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { splitWords, toAddedServer } from '../../../../src/cli/arguments/flags.js';
 
@@ -14,6 +15,14 @@ describe('--add', () => {
     expect(toAddedServer('files = node server.js --root=/srv')).toEqual({
       name: 'files',
       config: { command: 'node', args: ['server.js', '--root=/srv'] },
+    });
+  });
+
+  it('makes paths absolute that begin with a dot: the program starts at home.', () => {
+    const here = process.cwd();
+    expect(toAddedServer('files=./run.sh ../a . .. .hidden a/b --root=./c @scope/x').config).toEqual({
+      command: join(here, 'run.sh'),
+      args: [join(here, '../a'), here, dirname(here), '.hidden', 'a/b', '--root=./c', '@scope/x'],
     });
   });
 

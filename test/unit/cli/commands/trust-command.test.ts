@@ -88,8 +88,10 @@ describe('troupe trust', () => {
   it('shows what would run, asks, and remembers a yes until the entry changes.', async () => {
     const trusted = await troupe(['trust', 'lamp'], 'y\n');
     expect(trusted).toMatchObject({ code: 0, stdout: 'lamp: trusted, until its entry changes\n' });
-    expect(trusted.stderr).toContain(`    program: ${MISSING}\n    arguments: --on\n`);
-    expect(trusted.stderr).toContain('    reads of your variables: KEY\n    sets variables: KEY\n');
+    expect(trusted.stderr).toContain(
+      `    program: ${MISSING} (not found in your PATH)\n    arguments: --on\n`,
+    );
+    expect(trusted.stderr).toContain('    reads of your variables: KEY\n    sets variables: KEY = ${KEY}\n');
     expect(trusted.stderr.endsWith('Trust it? [y/N] ')).toBe(true);
 
     expect(await troupe(['trust', 'lamp'])).toEqual({

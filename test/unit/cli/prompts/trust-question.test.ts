@@ -1,7 +1,10 @@
 import { PassThrough } from 'node:stream';
+import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import { asking, canAsk } from '../../../../src/cli/prompts/ask.js';
 import { explain } from '../../../../src/cli/output/failure-report.js';
+import { renderCheck } from '../../../../src/cli/commands/check-command.js';
+import { nameOf } from '../../../../src/cli/output/safe-text.js';
 import { renderQuestion, renderRequest } from '../../../../src/cli/output/trust-question.js';
 import type { TrustRequest } from '../../../../src/trust/trust-request.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -17,7 +20,7 @@ const LAMP: TrustRequest = {
   args: ['lamp.js', '--key=${KEY}', 'the hall', ''],
   cwd: '../elsewhere',
   variables: ['KEY', 'TOKEN'],
-  env: ['LD_PRELOAD', 'ROOM'],
+  env: { LD_PRELOAD: './a b.so', PASSWORD: null },
   asks: ['key', 'room'],
   inputs: { room: 'hall' },
   hash: 'a'.repeat(64),
@@ -31,7 +34,7 @@ const REMOTE: TrustRequest = {
   url: 'https://boats.example/mcp?key=***',
   headers: ['Authorization'],
   variables: ['TOKEN'],
-  env: [],
+  env: {},
   hash: 'b'.repeat(64),
 };
 
@@ -46,7 +49,7 @@ describe('the question whether a server may run', () => {
       '    arguments: lamp.js --key=${KEY} "the hall" ""',
       '    in folder: ../elsewhere',
       '    reads of your variables: KEY, TOKEN',
-      '    sets variables: LD_PRELOAD, ROOM',
+      '    sets variables: LD_PRELOAD = "./a b.so", PASSWORD = (not shown, may be a secret)',
       '    asks you for: key, room',
       '    proposes the answers: ${input:room} = hall',
     ]);
@@ -78,28 +81,77 @@ describe('the question whether a server may run', () => {
       args: [evil, '\\u{41}'],
       cwd: evil,
       variables: [evil],
-      env: [evil],
+      env: { [evil]: evil },
       inputs: { [evil]: evil },
     });
     expect(text).not.toMatch(UNSEEN);
-    expect(text.split('\n')).toHaveLength(8);
+    expect(text.split('\n')).toHaveLength(9);
     expect(text).toContain('\\u{1b}[2J');
     expect(text).toContain('a\\u{200b}b\\u{a0}c\\u{2028}d\\u{a}e');
     // Text that only looks like an escape is quoted, with its backslash doubled.
     expect(text).toContain('"\\\\u{41}"');
   });
 
-  it('is cut if it is too long, and says how much is hidden.', () => {
-    const padded = `-c${' '.repeat(100_000)}rm -rf /`;
-    const text = renderQuestion({
-      ...LAMP,
-      args: [padded, ...Array.from({ length: 1_000 }, (_, index) => `a${index}`)],
-    });
-    expect(text.length).toBeLessThan(5_000);
-    expect(text).toContain(' …99830 characters… ');
-    expect(text).toContain('rm -rf /" a0 a1 ');
-    expect(text).toContain(' and 961 more');
+  it('shows every argument and every value whole, up to the length of a path.', () => {
+    const long = `-c${'.'.repeat(3_000)}rm -rf /${'.'.repeat(1_000)}`;
+    const args = [long, ...Array.from({ length: 1_000 }, (_, index) => `a${index}`)];
+    const lines = renderRequest({ ...LAMP, args, env: { NODE_OPTIONS: long } });
+    for (const arg of args.slice(1)) expect(lines).toContain(`  ${arg}`);
+    expect(lines).toContain(`  "${long}"`);
+    expect(lines).toContain(`  NODE_OPTIONS = "${long}"`);
   });
+
+  it('is cut if a text is too long, and says how much is hidden.', () => {
+    const padded = `-c${' '.repeat(100_000)}rm -rf /`;
+    const text = renderQuestion({ ...LAMP, args: [padded] });
+    expect(text.length).toBeLessThan(6_000);
+    expect(text).toContain(' …95914 characters… ');
+    expect(text).toContain('rm -rf /"');
+  });
+
+  it('shows the file behind the command and the folder, as they were found on this machine.', () => {
+    const found = { program: { file: '/opt/my node/node' }, folder: '/srv/elsewhere' };
+    expect(renderRequest(LAMP, found)).toEqual(
+      expect.arrayContaining(['program: node ("/opt/my node/node")', 'in folder: /srv/elsewhere']),
+    );
+  });
+
+  it('tells an address of this computer or of a private network, and those of a sign-in.', () => {
+    expect(renderRequest({ ...REMOTE, network: 'link-local' })).toContainEqual(
+      expect.stringMatching(/^address: https:.* \(link-local/),
+    );
+    expect(renderRequest({ ...REMOTE, signIn: ['https://a.example/token'] })).toContain(
+      'signs in at: https://a.example/token',
+    );
+  });
+
+  it.each([
+    ['a joiner', 'me\u200Dmory', 'me\\u{200d}mory'],
+    ['a filler of Hangul', 'memory\u115F', 'memory\\u{115f}'],
+    ['a blank of Braille', '\u2800memory', '\\u{2800}memory'],
+    ['a selector of variants', 'memory\uFE0F', 'memory\\u{fe0f}'],
+    ['a Cyrillic letter', 'm\u0435mory', 'm\\u{435}mory'],
+    ['a Greek letter', 'mem\u03BFry', 'mem\\u{3bf}ry'],
+    ['an Armenian letter', 'mem\u0585ry', 'mem\\u{585}ry'],
+    ['Cyrillic letters alone', '\u0430\u0441\u0435', '\\u{430}\\u{441}\\u{435}'],
+    ['full width', '\uFF4Demory', '\\u{ff4d}emory'],
+    ['mathematical letters', '\u{1D426}emory', '\\u{1d426}emory'],
+    ['a phonetic letter', 'search-\u0261', 'search-\\u{261}'],
+    ['another hyphen', 'a\u2010b', 'a\\u{2010}b'],
+  ])('shows what makes a name look like another: %s', (_, server, shown) => {
+    expect(renderQuestion({ ...LAMP, server })).toContain(`'${shown}'`);
+    expect(nameOf(server)).toBe(shown);
+    const [row] = renderCheck(
+      [makeStatus({ server, trustRequest: LAMP }, { configuring: 'awaitingTrust' })],
+      picocolors.createColors(false),
+    ).split('\n');
+    expect(row).toContain(`${shown} `);
+  });
+
+  it.each(['memory', 'поиск', '地図-map', 'café', 'αρχείο', 'データ base', 'a_b.c-1'])(
+    'leaves a name that is only in another language: %s',
+    (server) => expect(nameOf(server)).toBe(server),
+  );
 
   it('shows in full which program runs where, or which server is reached.', () => {
     const host = `good.example.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`;

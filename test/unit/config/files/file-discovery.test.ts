@@ -299,7 +299,7 @@ describe('a given file', () => {
   ])('%s', async (_, files, path, isOfProject) => {
     const home = await folderWith(files);
     const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: join(home, '.config/troupe') };
-    expect(await isInProject(join(home, path), machine)).toBe(isOfProject);
+    expect(await isInProject(join(home, path), { cwd: '/srv', machine })).toBe(isOfProject);
   });
 
   it('that is a link into a repository is of the project, wherever the link is', async () => {
@@ -307,7 +307,7 @@ describe('a given file', () => {
     const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
     const link = join(home, '.config/x/a.json');
     await symlink(join(home, 'work/p/a.json'), link);
-    expect(await isInProject(link, machine)).toBe(true);
+    expect(await isInProject(link, { cwd: '/srv', machine })).toBe(true);
   });
 
   it('inside a project needs trust, unless it is said to be trusted, and its paths stay the same.', async () => {

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findProjectRoot, projectFolders } from '../../../../src/config/files/file-discovery.js';
+import { findProjectRoot, projectFolders } from '../../../../src/config/files/project-root.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const MARKERS = ['.mcp.json', '.git'];

@@ -1,0 +1,100 @@
+/** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
+import { access, realpath, stat } from 'node:fs/promises';
+import nodePath, { dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+
+/**
+ * The nearest folder from `start` upwards that holds one of the `marks`. Undefined if there is none below the user's
+ * home folder. The home folder is no project: its files belong to the user. Neither is a folder that everybody can
+ * write to, such as `/tmp`: its files belong to anybody.
+ */
+export async function findProjectRoot(
+  start: string,
+  marks: readonly string[],
+  home: string | undefined,
+): Promise<string | undefined> {
+  const homes = home === undefined ? [] : [resolve(home), await realOf(home)];
+  for (const folder of upwards(start, homes)) {
+    const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
+    if (found.includes(true) && !(await isEverybodys(folder))) return folder;
+  }
+  return undefined;
+}
+
+/**
+ * The folders in which a new file creates or changes the project: from `start` up to its `root`, or to below the home
+ * folder. Outside of both, only `start`: the folders above are not ours to watch.
+ */
+export function projectFolders(
+  start: string,
+  root: string | undefined,
+  home: string | undefined,
+): readonly string[] {
+  if (root !== undefined) {
+    const folders = upwards(start, []);
+    return folders.slice(0, folders.indexOf(root) + 1);
+  }
+  const folders = upwards(start, home === undefined ? [] : [resolve(home)]);
+  const [top] = folders.slice(-1);
+  const isBelowHome = top !== undefined && home !== undefined && dirname(top) === resolve(home);
+  return isBelowHome ? folders : folders.slice(0, 1);
+}
+
+/** From a folder up to the top, or to below one of the `tops`. */
+function upwards(start: string, tops: readonly string[]): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = resolve(start); !tops.includes(folder); folder = dirname(folder)) {
+    folders.push(folder);
+    if (dirname(folder) === folder) break;
+  }
+  return folders;
+}
+
+const STICKY = 0o1000;
+const WRITABLE_BY_OTHERS = 0o002;
+
+/** Anybody may create files in it, but change only their own. */
+export async function isEverybodys(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder);
+  return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
+}
+
+/** A file whose links cannot be read exists all the same. */
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ELOOP',
+  );
+}
+
+/** Tells whether a path, or its target if it is a link, lies below a folder, or is the folder itself with `or-same`. */
+export async function insideOf(
+  folder: string | undefined,
+  same?: 'or-same',
+): Promise<(path: string) => Promise<boolean>> {
+  if (folder === undefined) return () => Promise.resolve(false);
+  const folders = [folder, await realOf(folder)];
+  return async (path) => {
+    const places = [path, await realOf(path)];
+    return places.some((place) =>
+      folders.some((each) => isBelow(place, each) || (same !== undefined && relative(each, place) === '')),
+    );
+  };
+}
+
+/** The path without links, or as it is if it leads nowhere. */
+export async function realOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+export function isBelow(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== '' && !leadsOut(inside);
+}
+
+/** Whether a relative path leaves the folder that it starts from. The name of a file may begin with two dots. */
+export function leadsOut(
+  inside: string,
+  { sep, isAbsolute }: Pick<PlatformPath, 'sep' | 'isAbsolute'> = nodePath,
+): boolean {
+  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+}

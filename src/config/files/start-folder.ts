@@ -1,0 +1,48 @@
+/**
+ * Where the programs of an entry start that is no project's: programs such as `npx`, `uvx` and `python -m` run code of the
+ * folder that they start in, and the working folder may be anybody's repository.
+ */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, parse, resolve } from 'node:path';
+import { isBelow, isEverybodys, realOf } from './project-root.js';
+
+/**
+ * The home folder, for entries of the user, of the host's code and of extensions. If there is none, or if it is part of the
+ * repository that the host works in, as in some containers: the root of the file system. Synchronous, because it is a few
+ * look-ups that are needed before anything else.
+ */
+export function startFolderOfUser(home: string | undefined, cwd: string): string {
+  const { root } = parse(resolve(cwd));
+  if (home === undefined || !isFolder(home)) return root;
+  const repository = repositoryOf(realPath(cwd));
+  const atHome = realPath(home);
+  return repository === atHome || isBelow(atHome, repository ?? atHome) ? root : home;
+}
+
+function repositoryOf(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : repositoryOf(parent);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
+}
+
+/** Folders of a project in which other hosts keep their files. */
+const OF_HOSTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.claude']);
+
+/**
+ * For the entries of a file that somebody named: the working folder if the file is in it, else the folder of the file. In a
+ * folder that everybody can write to, `otherwise`.
+ */
+export async function startFolderOfFile(path: string, cwd: string, otherwise: string): Promise<string> {
+  const [file, working] = [await realOf(path), await realOf(cwd)];
+  if (isBelow(file, working)) return working;
+  const folder = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
+  return (await isEverybodys(folder).catch(() => false)) ? otherwise : folder;
+}

@@ -110,7 +110,8 @@ const OPTIONS = {
   capabilities: { type: 'object' },
   policy: POLICY,
   trust: problem((value) =>
-    ['all', 'remote-only', 'programs-only', 'contents'].includes(value as string) || typeof value === 'function'
+    ['all', 'remote-only', 'programs-only', 'contents'].includes(value as string) ||
+    typeof value === 'function'
       ? undefined
       : "expected 'all', 'remote-only', 'programs-only', 'contents' or a function",
   ),

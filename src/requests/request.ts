@@ -89,7 +89,8 @@ export class ServerRequest implements Exchange<Answered> {
     const { method, params, about } = this.asked;
     const { context, onProgress, headers } = this.options;
     const origin = { method, name: about, context };
-    if (onProgress === undefined) return client.request(method, params, { signal: deadline, origin, headers });
+    if (onProgress === undefined)
+      return client.request(method, params, { signal: deadline, origin, headers });
     const heard = (progress: Progress): void => {
       deadline.renew();
       notifyProgress(this.ports, session, method, onProgress, progress);

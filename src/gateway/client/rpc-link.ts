@@ -8,7 +8,12 @@
  * R3. No message of a client makes it throw, and nothing of a finished request is kept.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
 import { LazyAbortController } from '../../async/lazy-abort-controller.js';
 import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../../async/caller-signal.js';

@@ -192,7 +192,9 @@ function placeOf(path: string): Route | undefined {
 }
 
 /** What pages of an allowed origin may send: a server may want further headers of the client (`forwardHeaders`). */
-function preflight({ 'access-control-request-headers': asked = '' }: IncomingHttpHeaders): OutgoingHttpHeaders {
+function preflight({
+  'access-control-request-headers': asked = '',
+}: IncomingHttpHeaders): OutgoingHttpHeaders {
   return {
     'access-control-allow-methods': METHODS,
     'access-control-allow-headers': asked === '' ? OWN_HEADERS : `${OWN_HEADERS}, ${asked}`,

@@ -21,10 +21,17 @@ export class ForwardedHeaders {
     if (given === undefined || this.#names.size === 0) return NONE;
     const headers = new Map(
       Object.entries(given).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(', ')]],
+        value === undefined
+          ? []
+          : [[name.toLowerCase(), typeof value === 'string' ? value : value.join(', ')]],
       ),
     );
-    const forGateway = new Set(headers.get('connection')?.toLowerCase().split(/\s*,\s*/));
+    const forGateway = new Set(
+      headers
+        .get('connection')
+        ?.toLowerCase()
+        .split(/\s*,\s*/),
+    );
     return lowerCased(
       Object.fromEntries([...headers].filter(([name]) => this.#names.has(name) && !forGateway.has(name))),
     );

@@ -343,7 +343,13 @@ export class SessionRequests {
     );
     const cookies = this.#cookies.values.filter((value) => value.length >= MIN_SECRET);
     const token = this.#token === undefined ? [] : [this.#token];
-    return [...token, ...cookies, ...forwarded, ...Object.values(this.#extra?.current ?? {}), ...this.address.secrets];
+    return [
+      ...token,
+      ...cookies,
+      ...forwarded,
+      ...Object.values(this.#extra?.current ?? {}),
+      ...this.address.secrets,
+    ];
   }
 }
 

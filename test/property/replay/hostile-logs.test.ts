@@ -232,6 +232,13 @@ describe('a hostile log', () => {
     return found;
   }
 
+  it('is exported without code for every name that ends a line, a string, a comment or an element.', async () => {
+    const written = async (log: string): Promise<string> =>
+      (await outputs(log)).fixture.find(({ file }) => file.endsWith('.mjs'))?.text ?? '';
+    const expected = skeleton(await written(LOGS[0] ?? ''));
+    for (const name of CODE) expect(skeleton(await written(renamed(LOGS[0] ?? '', name)))).toEqual(expected);
+  });
+
   it('gives a test without code of the log, a log that can be read, and a picture.', async () => {
     const usual = (await outputs(LOGS[0] ?? '')).fixture.find(({ file }) => file.endsWith('.mjs'));
     const expected = skeleton(usual?.text ?? '');

@@ -94,7 +94,7 @@ export function isBelow(path: string, folder: string): boolean {
 /** Whether a relative path leaves the folder that it starts from. The name of a file may begin with two dots. */
 export function leadsOut(
   inside: string,
-  { sep, isAbsolute }: Pick<PlatformPath, 'sep' | 'isAbsolute'> = nodePath,
+  paths: Pick<PlatformPath, 'sep' | 'isAbsolute'> = nodePath,
 ): boolean {
-  return inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+  return inside === '..' || inside.startsWith(`..${paths.sep}`) || paths.isAbsolute(inside);
 }

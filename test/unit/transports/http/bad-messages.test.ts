@@ -13,9 +13,10 @@ const CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 it.each([
-  ['a batch of a million numbers', data(Array.from({ length: 1_000_000 }, () => 0))],
-  ['a hundred thousand numbers', '0'.repeat(100_000).replaceAll('0', 'data: 0\n\n')],
-])('An event stream with %s is reported once', async (_, stream) => {
+  ['a batch of a hundred thousand numbers', data(Array.from({ length: 100_000 }, () => 0)), 'bad-message'],
+  ['a batch of a million numbers', data(Array.from({ length: 1_000_000 }, () => 0)), 'message-too-large'],
+  ['a hundred thousand numbers', '0'.repeat(100_000).replaceAll('0', 'data: 0\n\n'), 'bad-message'],
+])('An event stream with %s is reported once', async (_, stream, reported) => {
   const { clock, transport, recorded } = await connect(
     mcp({ listen: (_seen, res) => void openStream(res).write(stream + event(CHANGED)) }),
   );
@@ -23,7 +24,7 @@ it.each([
   await recorded.until(() => recorded.messages.length > 1);
   expect(recorded.messages.slice(1)).toEqual([CHANGED]);
   await clock.advance(1_000);
-  expect(recorded.notices.map(({ kind }) => kind)).toEqual(['bad-message']);
+  expect(recorded.notices.map(({ kind }) => kind)).toEqual([reported]);
 });
 
 it.each([

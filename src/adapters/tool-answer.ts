@@ -44,7 +44,7 @@ export type Confirm = (
 export interface AnswerOptions {
   /** Milliseconds without an answer or progress, as in `callTool`. Default: the server's `callTimeoutMs`, else 60,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds for a whole call, waits included. Default: ten times `timeoutMs`. */
+  /** Milliseconds for a whole call, waits included. Default: six times `timeoutMs`. */
   readonly totalTimeoutMs?: number;
   /** Maximum number of characters of an answer within its boundary: 1,000 to 1,000,000. Default 50,000. */
   readonly maxCharacters?: number;

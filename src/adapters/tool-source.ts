@@ -50,7 +50,7 @@ export interface CallLimits {
   readonly signal?: AbortSignal;
   /** Milliseconds without an answer or progress. Default: the server's `callTimeoutMs`, else 60,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds for the whole call, waits included. Default: ten times `timeoutMs`. */
+  /** Milliseconds for the whole call, waits included. Default: six times `timeoutMs`. */
   readonly totalTimeoutMs?: number;
   /**
    * The tool that the host was asked about. If another tool has that name now, nothing is called.

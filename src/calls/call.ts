@@ -41,7 +41,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /**
    * Milliseconds for the whole call, waits and a repetition included; progress does not extend them. Stands still while
-   * a person or a model of the host answers the server. 0 = no limit. Default: ten times `timeoutMs`.
+   * a person or a model of the host answers the server. 0 = no limit. Default: six times `timeoutMs`.
    */
   readonly totalTimeoutMs?: number;
   /** Whether the call is repeated if its connection is lost. Default: `retryCalls` of the server, else of the troupe. */

@@ -30,7 +30,7 @@ export interface Limits {
 }
 
 /** How many times the longest silence a whole request takes at most, unless its caller says otherwise. */
-const SILENCES = 10;
+const SILENCES = 6;
 
 /**
  * The limits of a request: without a total limit of its caller, a server that keeps telling progress would keep it for ever

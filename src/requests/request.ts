@@ -31,7 +31,7 @@ export interface RequestOptions {
    * `callTimeoutMs`, else 60,000.
    */
   readonly timeoutMs?: number;
-  /** Milliseconds for the whole request, waits and a repetition included. 0 = no limit. Default: ten times `timeoutMs`. */
+  /** Milliseconds for the whole request, waits and a repetition included. 0 = no limit. Default: six times `timeoutMs`. */
   readonly totalTimeoutMs?: number;
   /** As the option `context` of a tool call. */
   readonly context?: unknown;

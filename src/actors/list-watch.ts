@@ -4,7 +4,8 @@
  * L1. A list that its server says has changed is read again.
  * L2. If the server announces a change after each read and at no other time, the reads cause the announcements: from the
  *     third in a row on, they are held for growing delays. An announcement at another time ends that.
- * L3. A server that declares tools but lists none may still be starting: its tools are read again with growing delays.
+ * L3. Announcements in quick succession are one: the read that follows includes them all.
+ * L4. A server that declares tools but lists none may still be starting: its tools are read again with growing delays.
  */
 import type { ServerList } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
@@ -16,6 +17,8 @@ const ECHO_MS = 1_000;
 const MAX_ECHOES = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** A further announcement this soon is part of the last one, unless the list was read in between. */
+const BURST_MS = 20;
 /** The last of the doubling pauses after which a server without tools is asked again. */
 const LAST_LOOK_MS = 512_000;
 
@@ -34,6 +37,8 @@ interface Echoes {
   /** Reads in a row that were followed by immediate announcements only. */
   streak: number;
   isOnlyEchoed: boolean;
+  /** When an announcement was last passed on, and which read was the last one then. */
+  passed: { readonly at: number; readonly read: number } | undefined;
   /** Ends the hold of an announcement. */
   release: (() => void) | undefined;
 }
@@ -67,6 +72,10 @@ export class ListWatch {
     }
     if (echoes.streak < MAX_ECHOES) {
       echoes.release?.();
+      const { passed } = echoes;
+      const at = clock.now();
+      if (passed?.read === lastRead && Math.abs(at - passed.at) < BURST_MS) return;
+      echoes.passed = { at, read: lastRead };
       changed(list);
     } else if (echoes.release === undefined) this.#hold(list, echoes);
   }
@@ -80,7 +89,7 @@ export class ListWatch {
     const known = this.#byList.get(list);
     if (known !== undefined) return known;
     const lastRead = this.#ports.session.listReads.number(list);
-    const echoes = { lastRead, streak: 0, isOnlyEchoed: true, release: undefined };
+    const echoes = { lastRead, streak: 0, isOnlyEchoed: true, passed: undefined, release: undefined };
     this.#byList.set(list, echoes);
     return echoes;
   }

@@ -36,8 +36,10 @@ import {
   toFile,
   toMegabytes,
   toMilliseconds,
+  toNoToken,
   toPid,
   toPort,
+  toToken,
   toUrl,
   type Flags,
   type MachineName,
@@ -158,8 +160,13 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option(
       '--token <token>',
       'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN, or one that is made and kept',
+      toToken,
     )
-    .option('--no-token', 'let every user and program of this computer in')
+    .addOption(
+      new Option('--no-token', 'let every user and program of this computer in')
+        .preset('')
+        .argParser(toNoToken),
+    )
     .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
     .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
     .option(

@@ -72,6 +72,20 @@ export function collectHost(text: string, before: readonly string[] = []): reado
   throw new InvalidArgumentError('Expected a host name such as mcp.example.com.');
 }
 
+/** `before` is false after `--no-token`. */
+export function toToken(text: string, before?: string | false): string {
+  if (before === false) throw new UsageError(ONE_OF_TOKENS);
+  return text;
+}
+
+/** The value of `--no-token`. */
+export function toNoToken(_: string, before?: string | false): false {
+  if (typeof before === 'string') throw new UsageError(ONE_OF_TOKENS);
+  return false;
+}
+
+const ONE_OF_TOKENS = 'Give either --token or --no-token.';
+
 export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, MAX_TIMER_MS, 'milliseconds');
 }

@@ -206,7 +206,8 @@ async function accessOf(flags: ServeFlags, log: ServeLog): Promise<Access> {
   if (token !== undefined) return { options: { token } };
   if (flags.oauthIssuer !== undefined) return { options: {} };
   if (flags.token === false) {
-    log.warn('Without a token, every user and every program of this computer may use all servers.');
+    const ignored = process.env[TOKEN_VARIABLE] ? ` ${TOKEN_VARIABLE} is ignored.` : '';
+    log.warn(`Without a token, every user and every program of this computer may use all servers.${ignored}`);
     return { options: {} };
   }
   const { token: kept, file } = await gatewayToken(await userFolder('log')).catch((error: unknown) => {
@@ -238,8 +239,9 @@ async function verifier(issuers: readonly string[]): Promise<ProtectedResource['
 function checkFlags(flags: ServeFlags): void {
   const stray = OF_HTTP.find((name) => flags[name] !== undefined);
   if (flags.http === undefined) {
-    if (stray !== undefined) throw new UsageError(`${FLAG_NAMES[stray]} requires --http`);
-    return;
+    if (stray === undefined) return;
+    const name = stray === 'token' && flags.token === false ? '--no-token' : FLAG_NAMES[stray];
+    throw new UsageError(`${name} requires --http`);
   }
   const { host = '127.0.0.1', oauthIssuer, token } = flags;
   if (isLoopback(host) || token !== false || oauthIssuer !== undefined) return;

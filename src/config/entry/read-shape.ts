@@ -68,7 +68,10 @@ function readText(value: string, schema: Schema, path: Path, report: Report): st
     report(path, `expected ${expectation(schema)}, found '${printable(value)}'`);
   }
   if (value.length < (schema.minLength ?? 0)) report(path, 'must not be empty');
-  if (!matches(value, schema)) report(path, 'must not contain a NUL character');
+  else if (!matches(value, schema)) {
+    const isNul = value.includes('\0');
+    report(path, isNul ? 'must not contain a NUL character' : `expected ${expectation(schema)}`);
+  }
   return value;
 }
 

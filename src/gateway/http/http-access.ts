@@ -9,6 +9,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { TransportError } from '../../failures/transport-error.js';
 import type { Clock, Logger } from '../../ports.js';
 import type { Refused } from './http-answers.js';
 import { resourceMetadataUrl, type ProtectedResource, type VerifiedToken } from './http-oauth.js';
@@ -77,7 +78,9 @@ export class HttpAccess {
     try {
       verified = await within(clock, oauth.verifyToken(token, { resource: resource.href }));
     } catch (error) {
-      logger.error('A token could not be verified.', { reason: nameOf(error) });
+      // The message of a host's own error could repeat the token.
+      const reason = error instanceof TransportError ? error.message : nameOf(error);
+      logger.error('A token could not be verified.', { reason });
       return UNVERIFIED;
     }
     if (!verified) return unauthorized(oauth, resource, WRONG);

@@ -190,7 +190,8 @@ function send(
       resolve(new Promise((done) => socket.once('close', () => done(reply))));
       socket.destroy();
     });
-    outgoing.end(body);
+    // As a string, it would be written together with the head, and in its encoding: a header is Latin-1 (RFC 9110, section 5.5).
+    outgoing.end(body === undefined ? undefined : Buffer.from(body));
   });
 }
 

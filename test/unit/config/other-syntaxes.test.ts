@@ -169,27 +169,27 @@ describe('YAML', () => {
 
   it('may have many aliases, each for the last anchor of that name before it.', () => {
     const lines = Array.from(
-      { length: 4_000 },
+      { length: 500 },
       (_, n) => `- { one: &a { n: ${n} }, two: *a, three: { four: &a [${n}] }, five: *a }`,
     );
     const read = valueOf(treeOf(readYamlText(lines.join('\n'))).root);
-    expect(read).toHaveLength(4_000);
-    const last = { n: 3_999 };
+    expect(read).toHaveLength(500);
+    const last = { n: 499 };
     expect((read as unknown[]).at(-1)).toEqual({
       one: last,
       two: last,
-      three: { four: [3_999] },
-      five: [3_999],
+      three: { four: [499] },
+      five: [499],
     });
   });
 
   it('may have very many names in one object.', () => {
-    const lines = Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}`);
-    expect(valueOf(treeOf(readYamlText(lines.join('\n'))).root)).toMatchObject({ k0: 0, k39999: 39_999 });
+    const lines = Array.from({ length: 5_000 }, (_, n) => `k${n}: ${n}`);
+    expect(valueOf(treeOf(readYamlText(lines.join('\n'))).root)).toMatchObject({ k0: 0, k4999: 4_999 });
     expect(readYamlText([...lines, 'k7: 8'].join('\n'))).toEqual({
       kind: 'broken',
       message: 'a name is written more than once',
-      line: 40_001,
+      line: 5_001,
       column: 1,
     });
   });

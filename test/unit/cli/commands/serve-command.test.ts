@@ -60,6 +60,9 @@ describe('troupe serve', () => {
       /--host 0\.0\.0\.0 .*--no-token .*--oauth-issuer /,
     ],
     ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token .*--http/],
+    ['no token without HTTP', ['--no-token'], 'two.json', /--no-token .*--http/],
+    ['a token and none', ['--http', '--token', TOKEN, '--no-token'], 'two.json', /--token .*--no-token/],
+    ['none and a token', ['--http', '--no-token', '--token', TOKEN], 'two.json', /--token .*--no-token/],
     [
       'an issuer without https',
       ['--http', '--oauth-issuer', 'http://auth.example.com'],

@@ -29,6 +29,17 @@ describe('the headers that a client’s request brings', () => {
     );
   });
 
+  it('are sent as they are, in Latin-1, like those of the entry.', async () => {
+    const { server, transport } = await connect(mcp({ sessionId: 's' }), {
+      headers: { 'X-Tenant': 'Zoë' },
+      forwardHeaders: ['X-City'],
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/call'), { headers: { 'x-city': 'Genève' } });
+    const call = server.seen.find(({ rpc }) => rpc.method === 'tools/call');
+    expect(call?.headers).toMatchObject({ 'x-tenant': 'Zoë', 'x-city': 'Genève' });
+  });
+
   it('are sent again with a repeated request.', async () => {
     let token = 'old';
     const auth: HttpAuth = { token: async () => token, refresh: async () => (token = 'new') === 'new' };

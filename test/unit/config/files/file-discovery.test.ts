@@ -445,6 +445,14 @@ describe('a given file', () => {
     expect(await isInProject(link, { cwd: '/srv', machine })).toBe(true);
   });
 
+  it('has its servers named in problems so that no character can be taken for another.', async () => {
+    const strange = mcpJson({ 'l\u0430mps\u200b': { command: 'lamps', nonsense: 1 } });
+    const { problems } = await loadConfig({ config: 'a.json', cwd: '/srv' }, () => Promise.resolve(strange));
+    const lines = problems.map(describeProblem).join('\n');
+    expect(lines).toContain('l\\u{430}mps\\u{200b}');
+    expect(lines).not.toMatch(/[\u0430\u200b]/);
+  });
+
   it('starts at home if the working folder is one that everybody can write to.', async () => {
     const home = await folderWith({ 'shared/a.json': mcpJson({ lamps: { command: 'lamps' } }) });
     const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };

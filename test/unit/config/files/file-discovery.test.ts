@@ -367,6 +367,22 @@ describe('a file of the user inside a project', () => {
     expect(await scopesOf(given)).toEqual(['project']);
   });
 
+  it('warns if an argument of an entry that starts at home names that folder.', async () => {
+    const home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-start-')));
+    folders.push(home);
+    const entries = {
+      files: { command: 'npx', args: ['files', '.', '..', './a', '../b', '.a', '...'] },
+      moved: { command: 'npx', args: ['.'], cwd: '${workspaceFolder}' },
+      code: { command: 'sh', args: ['-c', './a'] },
+    };
+    await writeFile(join(home, '.claude.json'), mcpJson(entries));
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+    const { problems } = await loadConfig({ cwd: '/srv', machine, discover: true });
+    expect(problems.map(({ severity, server, field }) => [severity, server, field])).toEqual(
+      [1, 2, 3, 4].map((index) => ['warning', 'files', `args[${index}]`]),
+    );
+  });
+
   it.each<[story: string, Case]>([
     [
       'at home',

@@ -97,7 +97,7 @@ interface Use {
 function isValueForSecret({ name }: Variable, { prefix, before, value }: Use): boolean {
   if (value === undefined || !mayBeToken(value)) return false;
   if (prefix !== '') return suggestsSecret(prefix) && isSecret([name], value);
-  return before !== undefined && /^-/.test(before) && suggestsSecret(before) && isSecret([], value);
+  return before !== undefined && before.startsWith('-') && suggestsSecret(before) && isSecret([], value);
 }
 
 /** An option, a path, a script, an assignment or several words are no token. */

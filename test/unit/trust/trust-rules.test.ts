@@ -248,6 +248,15 @@ describe('the request for trust', () => {
     expect(toTrustRequest(spec(config, { inputs })).inputs).toEqual({ tok: 'q3x-evil-9z' });
   });
 
+  it.each([
+    '${H:-http://127.0.0.1}/mcp',
+    'http://${H:-127.0.0.1}:80/mcp',
+    'http://${A:-${H:-localhost}}/mcp',
+    'unix:///run/a.sock#/mcp',
+  ])('tells that an address leads to this computer: %s', (url) => {
+    expect(toTrustRequest(spec({ url }))).toHaveProperty('network', 'this-machine');
+  });
+
   it('shows that processes keep running.', () => {
     expect(toTrustRequest(spec({ ...STDIO, keepDaemons: true }))).toHaveProperty('keepDaemons', true);
   });

@@ -135,18 +135,24 @@ export function adviceOnFolder(ports: EffectPorts) {
     const { config, elsewhere } = ports.sessions.get(key)?.plan ?? {};
     if (elsewhere === undefined || config === undefined || !MAY_MISS_FILES.has(failure.code))
       return undefined;
+    if (failure.code === 'command-not-found') return isRelativePath(config) ? elsewhere : undefined;
     const lines = [...(failure.stderrTail ?? []), ...(failure.stdoutTail ?? [])];
     return namesFiles(config) || lines.some((line) => MISSED.test(line)) ? elsewhere : undefined;
   };
 }
 
+/** Whether its command is looked for in the folder that it starts in, and not in the `PATH`. */
+function isRelativePath(config: ServerConfig): boolean {
+  return 'command' in config && RELATIVE.test(config.command);
+}
+
+const RELATIVE = /^(?!\/).*[/\\]/;
+
 /** Whether its command line has a relative path. */
 function namesFiles(config: ServerConfig): boolean {
   if (!('command' in config)) return false;
   const { command, args = [] } = config;
-  return (
-    /^(?!\/).*[/\\]/.test(command) || args.some((arg) => /^\.{1,2}(?:$|[/\\])|^[^-@/~:]*\.\w{1,5}$/.test(arg))
-  );
+  return RELATIVE.test(command) || args.some((arg) => /^\.{1,2}(?:$|[/\\])|^[^-@/~:]*\.\w{1,5}$/.test(arg));
 }
 
 /** Publishes a diagnostic about one session. The message may hold text of the server: it is masked and cut. */

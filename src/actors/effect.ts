@@ -56,7 +56,10 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
     const expired = error instanceof LimitOver ? spec.expired?.(input, error.limitMs) : undefined;
     const raw = (expired instanceof Promise ? await expired : expired) ?? toRawFailure(error);
     const known: RawFailure = { ...spec.details?.(input), ...raw };
-    const hint = [known.hint, spec.advice?.(input, known)].filter((text) => text !== undefined).join(' ');
+    const advice = spec.advice?.(input, known);
+    const hint = [advice === undefined ? known.hint : withFullStop(known.hint), advice]
+      .filter((text) => text !== undefined)
+      .join(' ');
     const failure: Failure = { ...known, ...(hint !== '' && { hint }), phase: spec.phase, at: clock.now() };
     return Promise.reject(maskFailure(failure, servers.mask(input.name)));
   }
@@ -105,4 +108,8 @@ export function plainEffect<TOutput extends object, TInput = NonReducibleUnknown
       return Promise.reject(failureOf(error));
     }
   });
+}
+
+function withFullStop(text: string | undefined): string | undefined {
+  return text === undefined || /[.!?:;]$/.test(text) ? text : `${text}.`;
 }

@@ -9,6 +9,7 @@ import { inputsWanted } from '../config/entry/expand.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { rewriteReferences, type Replace } from '../config/entry/rewrite-references.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
+import { homeFolder } from '../storage/user-folder.js';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { escapeTemplate, parseTemplate } from '../config/entry/template.js';
 
@@ -81,6 +82,7 @@ const PROJECT_FILE = '.mcp.json';
 /** The entry as it must be written in `file`, an absolute path, to keep its meaning. */
 export function keepFolder(spec: ServerSpec, file: string): KeptFolder {
   const { scope, baseDir } = spec;
+  if (scope === 'user') return keepUserFolder(spec);
   const isAtHome = basename(file) === PROJECT_FILE && dirname(file) === baseDir;
   if (scope !== 'project' || isAtHome) return { spec, folder: 'as-it-was' };
   const named = rewriteReferences(spec.config, namesOf(baseDir));
@@ -90,6 +92,17 @@ export function keepFolder(spec: ServerSpec, file: string): KeptFolder {
     return { spec: { ...spec, config }, folder: 'written' };
   }
   return { spec, folder: 'command' in config && !isFixed(config.cwd) ? 'unclear' : 'as-it-was' };
+}
+
+/** An entry of the user starts at home; in a named file it would start in the folder of the file. */
+function keepUserFolder(spec: ServerSpec): KeptFolder {
+  const { baseDir, config } = spec;
+  if (!('command' in config) || isFixed(config.cwd)) return { spec, folder: 'as-it-was' };
+  const { cwd = '' } = config;
+  if (beginsWithVariable(cwd))
+    return { spec, folder: /^\$\{(?:workspaceFolder|userHome)\}/.test(cwd) ? 'as-it-was' : 'unclear' };
+  const base = baseDir === homeFolder() ? '${userHome}' : escapeTemplate(baseDir, 'command-line');
+  return { spec: { ...spec, config: { ...config, cwd: join(base, cwd) } }, folder: 'written' };
 }
 
 function namesOf(folder: string): Replace {

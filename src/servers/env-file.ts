@@ -5,21 +5,40 @@ import { expandConfig, type ExpansionContext } from '../config/entry/expand.js';
 import { printable } from '../config/entry/problem.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { readConfigFile, readProblem } from '../config/files/sources.js';
+import { insideOf } from '../config/files/project-root.js';
 import { TransportError } from '../failures/transport-error.js';
 import { isAbsence } from '../storage/stored-file.js';
+import { homeFolder } from '../storage/user-folder.js';
+import { decidesWhatRuns } from '../trust/deciding-variables.js';
 
 type Values = Readonly<Record<string, string>>;
 
-/** The variables in the file; none if the entry has no file. Rejects with a `TransportError` if it cannot be read. */
-export async function readEnvFile(spec: ServerSpec, context: ExpansionContext): Promise<Values> {
+export interface EnvFile {
+  readonly values: Values;
+  /** Names of variables that decide what runs, which a file of the project does not set for an entry of the user. */
+  readonly ignored: readonly string[];
+}
+
+const NOTHING: EnvFile = { values: {}, ignored: [] };
+
+/**
+ * The variables in the file; none if the entry has no file. Rejects with a `TransportError` if it cannot be read. `cwd`: the
+ * working folder of the host.
+ */
+export async function readEnvFile(
+  spec: ServerSpec,
+  context: ExpansionContext,
+  cwd: string,
+): Promise<EnvFile> {
   const { name, baseDir, fileDir = baseDir, config } = spec;
-  if (!('command' in config) || config.envFile === undefined) return {};
+  if (!('command' in config) || config.envFile === undefined) return NOTHING;
   const file = expanded(spec, config.envFile, context);
   // Hosts resolve a relative path from the folder of the project.
   const places = [...new Set([resolve(fileDir, file), resolve(baseDir, file)])];
   for (const [index, path] of places.entries()) {
     try {
-      return parseEnv(await readConfigFile(path)) as Values;
+      const values = parseEnv(await readConfigFile(path)) as Values;
+      return spec.scope === 'project' ? { values, ignored: [] } : await withoutDeciding(values, path, cwd);
     } catch (error) {
       if (index < places.length - 1 && isAbsence(error)) continue;
       const { message } = readProblem({ id: path, scope: 'given' }, error);
@@ -30,7 +49,18 @@ export async function readEnvFile(spec: ServerSpec, context: ExpansionContext): 
       });
     }
   }
-  return {};
+  return NOTHING;
+}
+
+/** Nobody has trusted the project, whose file may say what a program of the user loads. */
+async function withoutDeciding(values: Values, path: string, cwd: string): Promise<EnvFile> {
+  const ignored = Object.keys(values).filter(decidesWhatRuns);
+  if (ignored.length === 0) return { values, ignored };
+  const { projectOf } = await import('../config/files/file-discovery.js');
+  const { folders } = await projectOf(cwd, homeFolder());
+  if (!(await (await insideOf(folders))(path))) return { values, ignored: [] };
+  const kept = Object.entries(values).filter(([name]) => !decidesWhatRuns(name));
+  return { values: Object.fromEntries(kept), ignored };
 }
 
 /** The path with its variables replaced, by the same rules as in `cwd`. */

@@ -27,6 +27,7 @@ import type { Viewpoint } from '../config/files/file-discovery.js';
 import { realOf } from '../config/files/project-root.js';
 import { startFolderOfFile, startFolderOfUser } from '../config/files/start-folder.js';
 import { homeFolder } from '../storage/user-folder.js';
+import { codeWords } from '../config/entry/code-arguments.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
 import { isAbsence } from '../storage/stored-file.js';
 import type { ContentsContext } from '../trust/contents.js';
@@ -90,7 +91,12 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
   const merged = mergeSources(all, isTrusted);
   return {
     ...merged,
-    problems: [...found.problems, ...all.flatMap(({ problems }) => problems), ...heldBackProblems(merged)],
+    problems: [
+      ...found.problems,
+      ...all.flatMap(({ problems }) => problems),
+      ...heldBackProblems(merged),
+      ...startProblems(merged),
+    ],
     sources: all.map(toReport),
     dropped,
   };
@@ -306,6 +312,23 @@ function heldBackProblems({ heldBack, uncounted, servers }: MergedServers): read
     ...uncounted.map((spec) => warn(spec, "is not trusted, so its 'enabled' and 'tools' do not count")),
   ];
 }
+
+/** Warnings for entries of the user whose arguments name the folder that they start in: it is no longer the working folder. */
+function startProblems({ servers }: MergedServers): readonly ConfigProblem[] {
+  return servers.flatMap(({ name, source, scope, config }) => {
+    if (scope !== 'user' || !('command' in config) || config.cwd !== undefined) return [];
+    const { command, args = [] } = config;
+    const code = codeWords([command, ...args]);
+    return args.flatMap((arg, index): readonly ConfigProblem[] => {
+      if (code.has(index + 1) || !OF_START_FOLDER.test(arg)) return [];
+      const message =
+        'is relative to the home folder, in which entries of the user start; write "${workspaceFolder}" for the working folder, or set \'cwd\'';
+      return [{ severity: 'warning', source, server: printable(name), field: `args[${index}]`, message }];
+    });
+  });
+}
+
+const OF_START_FOLDER = /^\.{1,2}(?:[/\\]|$)/;
 
 function toReport({ source, problems }: SourceEntries): SourceReport {
   const { id, scope, path } = source;

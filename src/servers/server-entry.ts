@@ -40,6 +40,8 @@ export interface EntryTerms extends HostSettings {
 export interface Resolved {
   readonly resolution: Resolution;
   readonly secrets: readonly string[];
+  /** Names of variables that the `envFile` does not set, because they decide what runs and the file is the project's. */
+  readonly ignored: readonly string[];
 }
 
 export class ServerEntry {
@@ -121,15 +123,15 @@ export class ServerEntry {
   /** Rejects with a `TransportError` whose failure says what is wrong with the entry. */
   async resolve(): Promise<Resolved> {
     const row = this.#requireUsable();
-    if (!(await this.askForTrust())) return { resolution: { kind: 'untrusted' }, secrets: [] };
+    if (!(await this.askForTrust())) return { resolution: { kind: 'untrusted' }, secrets: [], ignored: [] };
     const answers = await this.terms.answers.answersFor(row);
     if ('failure' in answers) throw new TransportError(answers.failure);
     const inputs = answers.values;
     const { env, expansion: rules } = this.terms;
     const workspaceFolder = row.scope === 'project' ? row.baseDir : this.terms.workspaceFolder;
     const values = { ...rules, env, inputs, workspaceFolder, home: homeFolder() };
-    const fileEnv = await readEnvFile(row, values);
-    const expansion = expandConfig(row, { ...values, fileEnv });
+    const envFile = await readEnvFile(row, values, this.terms.workspaceFolder);
+    const expansion = expandConfig(row, { ...values, fileEnv: envFile.values });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
@@ -137,6 +139,7 @@ export class ServerEntry {
     return {
       resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere },
       secrets,
+      ignored: envFile.ignored,
     };
   }
 

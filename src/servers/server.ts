@@ -26,6 +26,7 @@ import type { ServerRow } from '../config/entry/server-spec.js';
 import { Connection } from './connection.js';
 import { KnownSecrets } from '../secrets/known-secrets.js';
 import { follow, type ConnectionRef, detailsOf } from '../lifecycle/follow.js';
+import { printable } from '../config/entry/problem.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import {
   type LeftOutTool,
@@ -72,6 +73,8 @@ export class Server implements Supervised {
   #secrets: KnownSecrets | undefined;
   #ref: ConnectionRef | undefined;
   #isRemoved = false;
+  /** The ignored variables that were told last. */
+  #ignored = '';
 
   constructor(
     row: ServerRow,
@@ -179,9 +182,26 @@ export class Server implements Supervised {
   }
 
   async resolve(): Promise<Resolution> {
-    const { resolution, secrets } = await this.#entry.resolve();
+    const { resolution, secrets, ignored } = await this.#entry.resolve();
     this.remember(secrets);
+    this.#tellIgnored(ignored);
     return resolution;
+  }
+
+  /** Once for each list of names. */
+  #tellIgnored(names: readonly string[]): void {
+    const list = names.map((each) => printable(each)).join(', ');
+    if (list === '' || list === this.#ignored) return;
+    this.#ignored = list;
+    const { name, generation } = this;
+    const message = `The 'envFile' is part of the project, so these of its variables, which decide what runs, are ignored: ${list}. Set them in 'env' of the entry.`;
+    this.runtime.publisher.publish({
+      type: 'diagnostic',
+      server: name,
+      generation,
+      kind: 'config-problem',
+      message,
+    });
   }
 
   remember(secrets: readonly string[]): void {

@@ -13,7 +13,14 @@ export interface DisplayedAddress {
   readonly deciding: readonly Variable[];
 }
 
-export function askedAddress({ url, env = {} }: HttpServerConfig): DisplayedAddress {
+/** `url` can be another address of the entry as well, such as its proxy. */
+export function askedAddress({
+  url,
+  env = {},
+}: {
+  readonly url: string;
+  readonly env?: HttpServerConfig['env'] | undefined;
+}): DisplayedAddress {
   const reader = new AddressReader(textsOf(env));
   const text = reader.show(parseTemplate(url, 'plain'));
   return { text: reader.isTooLong ? TOO_LONG : text, deciding: reader.deciding };

@@ -5,7 +5,7 @@
  *     lock, and lose nothing.
  * F2. A file that cannot be understood trusts nothing; reading it reports that. Trusting its request again renames it
  *     first.
- * F3. The default folder does not count if it lies in the project that the host works in.
+ * F3. The default folder does not count if it lies in the project that the host works in, or in one around it.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,7 +71,8 @@ async function defaultFolder(): Promise<string> {
     import('../config/files/file-discovery.js'),
     import('../config/files/project-root.js'),
   ]);
-  const isInside = await insideOf(await projectOf(process.cwd(), homeFolder()));
+  const { folders } = await projectOf(process.cwd(), homeFolder());
+  const isInside = await insideOf(folders);
   if (!(await isInside(folder))) return folder;
   throw new ConfigError(
     `${folder} is inside the project, so its files trust nothing; set XDG_CONFIG_HOME to a folder outside of it`,

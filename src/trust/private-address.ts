@@ -1,5 +1,6 @@
 /** Whether an address leads to this computer or into a private network, which a repository should hardly know. Pure. */
 import { BlockList, isIP } from 'node:net';
+import { isLocalSocket } from '../config/entry/local-socket.js';
 
 /** `this-machine`: loopback. `link-local`: such as the metadata service of a cloud. `private`: a private network. */
 export type PrivateNetwork = 'this-machine' | 'private' | 'link-local';
@@ -35,12 +36,19 @@ const NAMES: readonly (readonly [PrivateNetwork, RegExp])[] = [
 
 /** Undefined for a public address, and for one whose host is not known yet. Other spellings of numbers count as well. */
 export function privateNetworkOf(address: string): PrivateNetwork | undefined {
-  const host = hostOf(address);
+  if (isLocalSocket(address)) return 'this-machine';
+  const host = hostOf(withDefaults(address));
   if (host === undefined || host.includes('$')) return undefined;
   const family = isIP(host);
   if (family === 0) return NAMES.find(([, pattern]) => pattern.test(host))?.[0];
   const [text, kind] = family === 6 ? unmapped(host) : [host, 'ipv4' as const];
   return LISTS.find(([, list]) => list.check(text, kind))?.[0];
+}
+
+/** With each variable replaced by its default, which counts if nothing else is set. */
+function withDefaults(address: string): string {
+  const defaults = /\$\{[^{}:]+:-([^{}]*)\}/g;
+  return address.replace(defaults, '$1').replace(defaults, '$1');
 }
 
 /** As `fetch` reads it: `http://2130706433` is `127.0.0.1`. Without brackets and without the dot of the root. */

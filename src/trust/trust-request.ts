@@ -19,19 +19,23 @@ export interface TrustRequest {
   readonly cwd?: string;
   /** The file with further variables for the program, as it is written. */
   readonly envFile?: string;
+  /** Whether processes that the program leaves behind go on running after it. */
+  readonly keepDaemons?: boolean;
   /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
   /** If the address leads to this computer or into a private network. */
   readonly network?: PrivateNetwork;
-  /** The addresses that the entry names for its sign-in, as they are written; credentials are masked. */
+  /** The addresses that the entry names for its sign-in, as they are written, but with variables from its own `env` replaced; credentials are masked. */
   readonly signIn?: readonly string[];
+  /** The port of this computer that the sign-in leads back to. */
+  readonly callbackPort?: number;
   /** Names of the headers that would be sent with every request. */
   readonly headers?: readonly string[];
   /** Names of the headers that a gateway would pass on from its clients. */
   readonly forwardHeaders?: readonly string[];
-  /** The proxy of the entry as it is written, not expanded; credentials are masked. */
+  /** The proxy of the entry as it is written, but with variables from its own `env` replaced; credentials are masked. */
   readonly proxy?: string;
-  /** The files of `ca`, `cert` and `key` as they are written, not expanded. */
+  /** The files of `ca`, `cert` and `key` as they are written, but with variables from the entry's own `env` replaced. */
   readonly certificates?: readonly string[];
   /** The command that prints additional headers, as it is written. */
   readonly headersHelper?: string;
@@ -39,7 +43,8 @@ export interface TrustRequest {
   readonly variables: readonly string[];
   /**
    * The variables that the entry sets, by name, with their values as they are written, not expanded; null for a value that
-   * may be a secret. The values of variables that decide what is run, such as `NODE_OPTIONS` and `PATH`, are never null.
+   * may be a secret. The values of variables that decide what is run are never null: of `NODE_OPTIONS`, `PATH` and the like, and of those
+   * that reach the command, its arguments or code, other than as the value of an option for a secret.
    */
   readonly env: Readonly<Record<string, string | null>>;
   /** Ids of the answers of a person that the entry wants. */

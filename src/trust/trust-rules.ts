@@ -12,15 +12,21 @@
  */
 import type { TrustPolicy, TrustRequest } from './trust-request.js';
 import { askedAddress } from './asked-address.js';
+import { decidingNames, type DecidingNames } from './deciding-names.js';
 import { decidesWhatRuns } from './deciding-variables.js';
 import { privateNetworkOf } from './private-address.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
-import { MASK, maskUrl } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask-entry.js';
 import { parseTemplate, type Part } from '../config/entry/template.js';
 import { rewriteReferences } from '../config/entry/rewrite-references.js';
-import type { ServerConfig, StdioServerConfig } from '../config/entry/server-config.js';
+import type {
+  EntryOAuth,
+  HttpServerConfig,
+  ServerConfig,
+  StdioServerConfig,
+} from '../config/entry/server-config.js';
 import { isSecret } from '../secrets/is-secret.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
@@ -73,17 +79,23 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
   const { name, source, baseDir, config, contents } = spec;
   const inputs = declaredInputs(spec);
   const asked = idsOf(config);
-  const deciding = decidingIds(config);
-  const proposals = inputs.flatMap(({ id, default: value, password }) =>
-    value === undefined ? [] : [[id, password && !deciding.has(id) ? MASK : value]],
+  const defaults = inputs.flatMap(({ id, default: value }) =>
+    value === undefined ? [] : [[id, value] as const],
+  );
+  const deciding = decidingNames(config, new Map(defaults));
+  const addressing = addressingIds(config);
+  const isShown = ({ id, password }: (typeof inputs)[number]): boolean =>
+    !password || deciding.inputs.has(id) || addressing.has(id);
+  const proposals = inputs.flatMap((input) =>
+    input.default === undefined ? [] : [[input.id, isShown(input) ? input.default : MASK]],
   );
   return {
     server: name,
     source,
     folder: baseDir,
-    ...describeTarget(config),
+    ...describeTarget(config, deciding),
     variables: variablesWanted(config),
-    env: shownEnv(config),
+    env: shownEnv(config, deciding),
     ...(asked.length > 0 && { asks: asked }),
     ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
     ...(contents !== undefined && { contents }),
@@ -101,19 +113,18 @@ function idsOf(config: ServerSpec['config']): readonly string[] {
   return inputsWanted(config).map((name) => name.replace(/^input:/, ''));
 }
 
-/** Ids of the answers that decide which program is run and where, or which server is reached. */
-function decidingIds(config: ServerSpec['config']): ReadonlySet<string> {
-  if ('url' in config) {
-    const { deciding } = askedAddress(config);
-    return new Set(deciding.map(({ name }) => name.replace(/^input:/, '')));
-  }
-  if (!('command' in config)) return new Set();
-  const { args: _, env: __, ...place } = config;
-  return new Set(idsOf(place));
+/** Ids of the answers that decide which server, proxy or sign-in is reached. */
+function addressingIds(config: ServerSpec['config']): ReadonlySet<string> {
+  if (!('url' in config)) return new Set();
+  const { url, env, proxy, oauth } = config;
+  const addresses = [url, proxy || [], oauth ? addressesOf(oauth) : []].flat();
+  const deciding = addresses.flatMap((address) => askedAddress({ url: address, env }).deciding);
+  return new Set(deciding.map(({ name }) => name.replace(/^input:/, '')));
 }
 
 function describeTarget(
   config: ServerSpec['config'],
+  deciding: DecidingNames,
 ): Pick<
   TrustRequest,
   | 'transport'
@@ -121,9 +132,11 @@ function describeTarget(
   | 'args'
   | 'cwd'
   | 'envFile'
+  | 'keepDaemons'
   | 'url'
   | 'network'
   | 'signIn'
+  | 'callbackPort'
   | 'headers'
   | 'headersHelper'
   | 'forwardHeaders'
@@ -131,28 +144,33 @@ function describeTarget(
   | 'certificates'
 > {
   if ('command' in config) {
-    const { command, args, cwd, envFile } = config;
+    const { command, args, cwd, envFile, keepDaemons } = config;
     return {
       transport: 'stdio',
       command,
-      ...(args !== undefined && { args: withOwnTexts(config).args ?? args }),
+      ...(args !== undefined && { args: withOwnTexts(config, deciding).args ?? args }),
       ...(cwd !== undefined && { cwd }),
       ...(envFile !== undefined && { envFile }),
+      ...(keepDaemons !== undefined && { keepDaemons }),
     };
   }
   if ('url' in config) {
-    const { type = 'http', headers, headersHelper, forwardHeaders, proxy, ca, cert, key, oauth } = config;
+    const { type = 'http', headers, headersHelper, forwardHeaders, proxy, oauth, env } = config;
+    const { ca, cert, key } = withOwnFiles(config);
+    const shown = (address: string): string => askedAddress({ url: address, env }).text;
     const url = askedAddress(config).text;
     const network = privateNetworkOf(url);
-    const signIn = oauth ? SIGN_IN_ADDRESSES.flatMap((field) => oauth[field] ?? []) : [];
+    const signIn = oauth ? addressesOf(oauth) : [];
+    const callbackPort = oauth ? oauth.callbackPort : undefined;
     return {
       transport: type,
       url,
       ...(network !== undefined && { network }),
-      ...(signIn.length > 0 && { signIn: signIn.map(maskUrl) }),
+      ...(signIn.length > 0 && { signIn: signIn.map(shown) }),
+      ...(callbackPort !== undefined && { callbackPort }),
       ...(headers !== undefined && { headers: namesIn(headers) }),
       ...(forwardHeaders !== undefined && { forwardHeaders }),
-      ...(typeof proxy === 'string' && { proxy: maskUrl(proxy) }),
+      ...(typeof proxy === 'string' && { proxy: shown(proxy) }),
       ...([ca, cert, key].some((file) => file !== undefined) && {
         certificates: [ca ?? [], cert ?? [], key ?? []].flat(),
       }),
@@ -165,24 +183,38 @@ function describeTarget(
 /** Where the user's browser and their tokens would be sent. */
 const SIGN_IN_ADDRESSES = ['metadataUrl', 'authorizationUrl', 'tokenUrl', 'redirectUrl'] as const;
 
+function addressesOf(oauth: EntryOAuth): readonly string[] {
+  return SIGN_IN_ADDRESSES.flatMap((field) => oauth[field] ?? []);
+}
+
+/** The files of certificates with variables from the entry's own `env` replaced. */
+function withOwnFiles(config: HttpServerConfig): Pick<HttpServerConfig, 'ca' | 'cert' | 'key'> {
+  const { env = {} } = config;
+  const shown = rewriteReferences(config, ({ origin, name }) =>
+    origin === 'host' && Object.hasOwn(env, name) ? { template: env[name] ?? '' } : undefined,
+  );
+  return shown as HttpServerConfig;
+}
+
 /** The command line with variables from the entry's own `env` replaced, unless their values may be secrets. */
-function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
+function withOwnTexts(config: StdioServerConfig, deciding: DecidingNames): StdioServerConfig {
   const { command, args = [], env = {} } = config;
   const shown = rewriteReferences({ command, args }, ({ origin, name }) => {
     const own = origin === 'host' && Object.hasOwn(env, name) ? env[name] : undefined;
-    return own === undefined || isSecret([name], own) ? undefined : { template: own };
+    const isHidden = !deciding.variables.has(name) && isSecret([name], own ?? '');
+    return own === undefined || isHidden ? undefined : { template: own };
   });
   return shown as StdioServerConfig;
 }
 
 /** A value that only goes to a remote server is not shown, as the values of headers are not. */
-function shownEnv(config: ServerConfig): Readonly<Record<string, string | null>> {
+function shownEnv(config: ServerConfig, deciding: DecidingNames): Readonly<Record<string, string | null>> {
   const { env = {} } = 'server' in config ? {} : config;
   const sent = new Set('url' in config ? references(config).map(({ name }) => name) : []);
   const shown = Object.entries(env).map(([name, text]) => {
     const literal = literalOf(parseTemplate(text, 'plain'));
     const mayBeSecret = literal !== '' && (sent.has(name) || isSecret([name], literal));
-    const isHidden = mayBeSecret && !decidesWhatRuns(name);
+    const isHidden = mayBeSecret && !decidesWhatRuns(name) && !deciding.variables.has(name);
     return [name, isHidden ? null : text] as const;
   });
   return Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1)));

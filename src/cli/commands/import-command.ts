@@ -79,7 +79,7 @@ function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, termi
   const [written, unclear] = [those('written'), those('unclear')];
   if (written.length > 0) {
     terminal.note(
-      `${output} names the project folder of these servers, so that they work wherever the file is used: ${listed(written)}`,
+      `${output} names the folder in which these servers start, so that they work wherever the file is used: ${listed(written)}`,
     );
   }
   if (unclear.length > 0) {

@@ -16,7 +16,7 @@ import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
 import { nameOf, oneLine } from '../output/safe-text.js';
-import { visibleText } from '../output/visible-text.js';
+import { visibleText } from '../../text/visible-text.js';
 import { noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';

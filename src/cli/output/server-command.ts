@@ -1,7 +1,11 @@
 /** A `troupe` command for one server, for a person to copy. */
+import { UNPRINTABLE } from '../../config/entry/problem.js';
+import { visibleName } from '../../text/visible-text.js';
 
-/** If a shell would not take the name as one word, the command is described instead. */
+/** The name is quoted if a shell would not take it as one word. If it cannot be printed, the command is described. */
 export function serverCommand(command: 'trust' | 'login', server: string): string {
-  const isOneWord = /^[\w.@/+:][\w.@/+:-]*$/.test(server);
-  return isOneWord ? `troupe ${command} ${server}` : `'troupe ${command}' with its name`;
+  if (server === '' || UNPRINTABLE.test(server) || visibleName(server) !== server)
+    return `'troupe ${command}' with its name`;
+  const word = /^[\w.@/+:-]+$/.test(server) ? server : `'${server.replaceAll("'", "'\\''")}'`;
+  return `troupe ${command} ${server.startsWith('-') ? '-- ' : ''}${word}`;
 }

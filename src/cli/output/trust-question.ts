@@ -1,12 +1,12 @@
 /**
  * Shows what would run or be reached, as a person must see it before saying yes. Nothing is hidden: an invisible
- * character is shown by its number. Every argument and every value is shown, whole up to the longest possible path; what is
+ * character, and one that looks like another, is shown by its number. Every argument and every value is shown, whole up to the longest possible path; what is
  * longer is shown by its start, its end and the length between. Runs in a browser.
  */
 import type { FoundHere } from '../../trust/found-here.js';
 import type { PrivateNetwork } from '../../trust/private-address.js';
 import type { TrustRequest } from '../../trust/trust-request.js';
-import { visibleName, visibleText } from './visible-text.js';
+import { visibleName } from '../../text/visible-text.js';
 
 const MAX_SHOWN = 180;
 /** The maximum length of a path, and longer than any host name. */
@@ -21,7 +21,7 @@ export function renderQuestion(request: TrustRequest, found: FoundHere = {}): st
   const { server, source, folder, command = request.headersHelper } = request;
   const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
   return [
-    `'${visible(server, MAX_SHOWN, visibleName)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
+    `'${visible(server, MAX_SHOWN)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
     ...renderRequest(request, found).map((line) => `    ${line}`),
   ].join('\n');
 }
@@ -39,27 +39,26 @@ export function renderRequest(request: TrustRequest, found: FoundHere = {}): str
     headers = [],
     headersHelper,
   } = request;
-  const { variables, env, asks = [], inputs = {}, proxy } = request;
+  const { variables, env, asks = [], inputs = {}, proxy, keepDaemons, callbackPort } = request;
   const { certificates = [], forwardHeaders = [], contents = {} } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
   const folder = found.folder ?? cwd;
   const facts: readonly (readonly [label: string, text: string | readonly string[]])[] = [
-    ['program', command === undefined ? '' : withPlace(toWholeWord(command, visibleName), found.program)],
+    ['program', command === undefined ? '' : withPlace(toWholeWord(command), found.program)],
     ['arguments', args.map((arg) => toWholeWord(arg))],
     ['in folder', folder === undefined ? '' : toWholeWord(folder)],
     [
       'address',
-      url === undefined
-        ? ''
-        : `${toWholeWord(url, visibleName)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`,
+      url === undefined ? '' : `${toWholeWord(url)}${network === undefined ? '' : ` (${NETWORKS[network]})`}`,
     ],
     ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
     ['with the certificates', listed(certificates.map(toWord), ', ')],
     ['signs in at', signIn.map((address) => toWholeWord(address))],
     ['headers', listed(headers.map(toWord), ', ')],
     ['headers passed on from clients', listed(forwardHeaders.map(toWord), ', ')],
+    ['the sign-in leads back to the port', callbackPort === undefined ? '' : String(callbackPort)],
     ['program for headers', headersHelper === undefined ? '' : toWholeWord(headersHelper)],
     [
       'reads of your variables',
@@ -67,6 +66,10 @@ export function renderRequest(request: TrustRequest, found: FoundHere = {}): str
     ],
     ['sets variables', Object.entries(env).map(([name, value]) => `${toWord(name)} = ${shownValue(value)}`)],
     ['sets variables from the file', envFile === undefined ? '' : toWholeWord(envFile)],
+    [
+      'keeps running in the background',
+      keepDaemons === true ? 'processes that the program leaves behind' : '',
+    ],
     ['asks you for', listed(asks.map(toWord), ', ')],
     ['proposes the answers', listed(proposals, ', ')],
     ['trusted with the contents of', Object.keys(contents).map((file) => toWholeWord(file))],
@@ -111,22 +114,20 @@ function toWord(text: string): string {
 }
 
 /** For text that decides what is run or reached. */
-function toWholeWord(text: string, show = visibleText): string {
-  return asWord(text, MAX_DECIDING, show);
+function toWholeWord(text: string): string {
+  return asWord(text, MAX_DECIDING);
 }
 
 /** Quotes it if it could be read as several words, or as none. */
-function asWord(text: string, most: number, show = visibleText): string {
+function asWord(text: string, most: number): string {
   return text === '' || /[\s"]|\\u\{/.test(text)
-    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'), most, show)}"`
-    : visible(text, most, show);
+    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'), most)}"`
+    : visible(text, most);
 }
 
-function visible(text: string, most = MAX_SHOWN, show = visibleText): string {
-  return show(text.length <= most ? text : cut(text, most - END));
-}
-
-function cut(text: string, start: number): string {
+function visible(text: string, most = MAX_SHOWN): string {
+  if (text.length <= most) return visibleName(text);
+  const start = most - END;
   const hidden = text.length - start - END;
-  return `${text.slice(0, start)} …${hidden} characters… ${text.slice(-END)}`;
+  return `${visibleName(text.slice(0, start))} …${hidden} characters… ${visibleName(text.slice(-END))}`;
 }

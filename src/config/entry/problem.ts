@@ -1,5 +1,6 @@
 /** The wording of configuration problems: the place, and text that is safe to print. */
 import type { ConfigProblem } from '../../errors.js';
+import { visibleName } from '../../text/visible-text.js';
 
 /** Keys and list positions that lead from an entry to one of its fields. Empty means the entry itself. */
 export type Path = readonly (string | number)[];
@@ -53,7 +54,7 @@ export function describeProblem(problem: ConfigProblem): string {
   const place =
     problem.line === undefined ? problem.source : `${problem.source}:${problem.line}:${problem.column ?? 1}`;
   const subject = [
-    ...(problem.server === undefined ? [] : [`server '${problem.server}'`]),
+    ...(problem.server === undefined ? [] : [`server '${visibleName(problem.server)}'`]),
     ...(problem.field === undefined ? [] : [`field '${problem.field}'`]),
   ].join(', ');
   return [place, ...(subject === '' ? [] : [subject]), problem.message].join(': ');

@@ -7,7 +7,7 @@ import { baseFolder, folderIn, ignoredVariables, pathsOf, thisMachine, type Mach
 import { printable } from '../entry/problem.js';
 import type { Source } from './sources.js';
 import type { Scope } from '../entry/server-spec.js';
-import { findProjectRoot, insideOf, isBelow, leadsOut, projectFolders, realOf } from './project-root.js';
+import { findProjects, insideOf, isBelow, leadsOut, projectFolders, realOf } from './project-root.js';
 import { dirname, resolve } from 'node:path';
 
 export interface Search {
@@ -40,7 +40,8 @@ const FOLDER_VARIABLES: readonly string[] = [
 ];
 
 /**
- * The sources to read. A file of the user that lies inside the project is the project's, whatever variable led to it.
+ * The sources to read. A file of the user that lies inside the project, or in one around it, is the project's, whatever
+ * variable led to it.
  * `machine` is this one, unless a test passes another.
  */
 export async function findSources(
@@ -48,10 +49,11 @@ export async function findSources(
   machine?: Machine,
 ): Promise<FoundFiles> {
   const on = machine ?? (await thisMachine(process.env));
-  const root = await projectOf(cwd, on.home);
+  const { root, folders } = await projectOf(cwd, on.home);
   const rows = KNOWN_SOURCES.filter((row) => (isOfProject(row) ? project : user));
-  const isInside = await insideOf(root);
-  const baseDir = root === undefined ? undefined : await realOf(root);
+  const isInside = await insideOf(folders);
+  const start = root ?? folders[0];
+  const baseDir = start === undefined ? undefined : await realOf(start);
   const sources = await Promise.all(
     rows
       .flatMap((row) => toSources(row, root, on))
@@ -71,15 +73,34 @@ export async function findSources(
   };
 }
 
-/** The project of a working folder. Undefined if it is part of none. */
-export async function projectOf(cwd: string, home: string | undefined): Promise<string | undefined> {
-  return (await findProjectRoot(cwd, MARKS, home)) ?? (await repositoryAround(cwd, home));
+/** The project of a working folder. */
+export interface Project {
+  /** The nearest folder with a mark, in which its entries start. Undefined if the working folder is part of no project. */
+  readonly root: string | undefined;
+  /**
+   * Every folder around the working folder that is a project: whoever wrote the outer one wrote the inner ones too, and a
+   * mark there must not turn the outer files into the user's.
+   */
+  readonly folders: readonly string[];
 }
 
-/** The home folder, or one above it, if it is a repository and the working folder is inside. */
-async function repositoryAround(cwd: string, home: string | undefined): Promise<string | undefined> {
-  if (home === undefined || !(await (await insideOf(home, 'or-same'))(cwd))) return undefined;
-  return findProjectRoot(await realOf(home), ['.git'], undefined);
+/** The marks are looked for on the path as it is written, and on the path without links. */
+export async function projectOf(cwd: string, home: string | undefined): Promise<Project> {
+  const [asWritten, real, repositories] = await Promise.all([
+    findProjects(cwd, MARKS, home),
+    realOf(cwd).then((folder) => findProjects(folder, MARKS, home)),
+    repositoriesAround(cwd, home),
+  ]);
+  return {
+    root: asWritten[0] ?? repositories[0],
+    folders: [...new Set([...asWritten, ...real, ...repositories])],
+  };
+}
+
+/** The home folder, and those above it, that are repositories, if the working folder is inside. */
+async function repositoriesAround(cwd: string, home: string | undefined): Promise<readonly string[]> {
+  if (home === undefined || !(await (await insideOf([home], 'or-same'))(cwd))) return [];
+  return findProjects(await realOf(home), ['.git'], undefined);
 }
 
 /** Where a file is looked at. */
@@ -96,14 +117,15 @@ export interface Viewpoint {
  */
 export async function isInProject(path: string, { cwd, machine }: Viewpoint): Promise<boolean> {
   const on = machine ?? (await thisMachine(process.env));
-  if (await (await insideOf(await projectOf(cwd, on.home)))(path)) return true;
+  const { folders } = await projectOf(cwd, on.home);
+  if (await (await insideOf(folders))(path)) return true;
   const target = await realOf(path);
   const own = await Promise.all(userFolders(on).map(realOf));
   const places = [...new Set([path, target])].filter(
     (place) => !own.some((folder) => isBelow(place, folder)),
   );
-  const roots = await Promise.all(places.map((place) => findProjectRoot(dirname(place), MARKS, on.home)));
-  return roots.some((root) => root !== undefined);
+  const projects = await Promise.all(places.map((place) => findProjects(dirname(place), MARKS, on.home)));
+  return projects.some(({ length }) => length > 0);
 }
 
 /** The user's configuration folders, and the folders of the known files. */

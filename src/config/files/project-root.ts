@@ -3,21 +3,24 @@ import { access, realpath, stat } from 'node:fs/promises';
 import nodePath, { dirname, join, relative, resolve, type PlatformPath } from 'node:path';
 
 /**
- * The nearest folder from `start` upwards that holds one of the `marks`. Undefined if there is none below the user's
- * home folder. The home folder is no project: its files belong to the user. Neither is a folder that everybody can
- * write to, such as `/tmp`: its files belong to anybody.
+ * The folders from `start` upwards that hold one of the `marks`, the nearest first, up to below the user's home folder.
+ * The home folder is no project: its files belong to the user. Neither is a folder that everybody can write to, such as
+ * `/tmp`: its files belong to anybody.
  */
-export async function findProjectRoot(
+export async function findProjects(
   start: string,
   marks: readonly string[],
   home: string | undefined,
-): Promise<string | undefined> {
+): Promise<readonly string[]> {
   const homes = home === undefined ? [] : [resolve(home), await realOf(home)];
-  for (const folder of upwards(start, homes)) {
-    const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
-    if (found.includes(true) && !(await isEverybodys(folder))) return folder;
-  }
-  return undefined;
+  const folders = upwards(start, homes);
+  const areProjects = await Promise.all(
+    folders.map(async (folder) => {
+      const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
+      return found.includes(true) && !(await isEverybodys(folder));
+    }),
+  );
+  return folders.filter((_, index) => areProjects[index]);
 }
 
 /**
@@ -66,13 +69,14 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Tells whether a path, or its target if it is a link, lies below a folder, or is the folder itself with `or-same`. */
+/**
+ * Tells whether a path, or its target if it is a link, lies below one of the folders, or is one of them with `or-same`.
+ */
 export async function insideOf(
-  folder: string | undefined,
+  roots: readonly string[],
   same?: 'or-same',
 ): Promise<(path: string) => Promise<boolean>> {
-  if (folder === undefined) return () => Promise.resolve(false);
-  const folders = [folder, await realOf(folder)];
+  const folders = [...new Set([...roots, ...(await Promise.all(roots.map(realOf)))])];
   return async (path) => {
     const places = [path, await realOf(path)];
     return places.some((place) =>

@@ -14,15 +14,17 @@ import { isBelow, isEverybodys, realOf } from './project-root.js';
 export function startFolderOfUser(home: string | undefined, cwd: string): string {
   const { root } = parse(resolve(cwd));
   if (home === undefined || !isFolder(home)) return root;
-  const repository = repositoryOf(realPath(cwd));
   const atHome = realPath(home);
-  return repository === atHome || isBelow(atHome, repository ?? atHome) ? root : home;
+  return repositoriesOf(realPath(cwd)).some((folder) => folder === atHome || isBelow(atHome, folder))
+    ? root
+    : home;
 }
 
-function repositoryOf(folder: string): string | undefined {
-  if (existsSync(join(folder, '.git'))) return folder;
+/** The repositories around a folder: one can lie in another. */
+function repositoriesOf(folder: string): readonly string[] {
   const parent = dirname(folder);
-  return parent === folder ? undefined : repositoryOf(parent);
+  const outer = parent === folder ? [] : repositoriesOf(parent);
+  return existsSync(join(folder, '.git')) ? [folder, ...outer] : outer;
 }
 
 function isFolder(path: string): boolean {
@@ -42,7 +44,7 @@ const OF_HOSTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.claude'])
  */
 export async function startFolderOfFile(path: string, cwd: string, otherwise: string): Promise<string> {
   const [file, working] = [await realOf(path), await realOf(cwd)];
-  if (isBelow(file, working)) return working;
-  const folder = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
+  const ofFile = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
+  const folder = isBelow(file, working) ? working : ofFile;
   return (await isEverybodys(folder).catch(() => false)) ? otherwise : folder;
 }

@@ -63,13 +63,25 @@ describe('the folder of an entry', () => {
     expect(kept(config, `${PROJECT}/all.json`).folder).toBe('written');
   });
 
-  it.each(['user', 'given', 'host', 'extension'] as const)(
+  it.each(['given', 'host', 'extension'] as const)(
     'of an entry that has none is decided by the host (%s).',
     (scope) => {
       const config = { command: './run' };
       expect(keepFolder(spec(config, scope), '/srv/all.json').folder).toBe('as-it-was');
     },
   );
+
+  it.each<[config: ServerConfig & { command: string }, baseDir: string, cwd: string]>([
+    [{ command: 'npx' }, '/home/eve', '${userHome}'],
+    [{ command: 'npx', cwd: 'sub' }, '/home/eve', '${userHome}/sub'],
+    [{ command: 'npx' }, '/', '/'],
+  ])('of an entry of the user that starts at home is written out: %j in %s', (config, baseDir, cwd) => {
+    vi.stubEnv('HOME', '/home/eve');
+    const { spec: written, folder } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
+    vi.unstubAllEnvs();
+    expect(folder).toBe('written');
+    expect(written.config).toEqual({ ...config, cwd });
+  });
 
   it('is the same after expansion, even if its name contains a dollar sign.', () => {
     const odd = { ...spec({ command: './run', cwd: '$SUB' }), baseDir: '/home/$USER and ${x}' };
@@ -124,7 +136,7 @@ describe('troupe import', () => {
       },
     });
     expect(stderr.written).toContain(
-      `${output} names the project folder of these servers, so that they work wherever the file is used: lamp\n`,
+      `${output} names the folder in which these servers start, so that they work wherever the file is used: lamp\n`,
     );
     expect(stderr.written).toContain(
       `a variable decides the working folder, which may differ when started from ${output}: moved\n`,

@@ -5,6 +5,7 @@ import { needsTrust, toTrustRequest } from '../../../src/trust/trust-rules.js';
 import type { TrustPolicy } from '../../../src/trust/trust-request.js';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 
+const RANDOM = 'zX9q-41Kd82jsLq0Pw';
 const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as const;
 const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
 const VARIABLE_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
@@ -130,6 +131,136 @@ describe('the request for trust', () => {
     });
   });
 
+  it.each<[story: string, config: ServerConfig, shown: Record<string, string>]>([
+    [
+      'an option',
+      { command: 'node', args: ['${AUTH_TOKEN}'], env: { AUTH_TOKEN: '--import=./srv.mjs' } },
+      { AUTH_TOKEN: '--import=./srv.mjs' },
+    ],
+    [
+      'a package',
+      { command: 'npx', args: ['-y', '$API_KEY'], env: { API_KEY: 'x7k2-9qlz8vw3' } },
+      { API_KEY: 'x7k2-9qlz8vw3' },
+    ],
+    [
+      'the value of an option',
+      { command: 'node', args: ['--import=${AUTH_TOKEN}'], env: { AUTH_TOKEN: 'evil-loader' } },
+      { AUTH_TOKEN: 'evil-loader' },
+    ],
+    [
+      'a script behind an option for a secret',
+      { command: 'node', args: ['--token=x', '--key', '${KEY}'], env: { KEY: './srv.mjs' } },
+      { KEY: './srv.mjs' },
+    ],
+    [
+      'a script in two steps',
+      { command: 'node', args: ['${A}'], env: { B_TOKEN: 'srv-evil', A: '${B_TOKEN}' } },
+      { B_TOKEN: 'srv-evil' },
+    ],
+    [
+      'the command',
+      { command: '${PASSWORD}', env: { PASSWORD: 'evil-program' } },
+      { PASSWORD: 'evil-program' },
+    ],
+    [
+      'the folder',
+      { command: 'x', cwd: '${API_KEY}', env: { API_KEY: 'k3y-dir-9' } },
+      { API_KEY: 'k3y-dir-9' },
+    ],
+    [
+      'code of a shell',
+      { command: 'sh', args: ['-c', 'exec "$RUN_KEY"'], env: { RUN_KEY: 'q3x-evil-9z' } },
+      { RUN_KEY: 'q3x-evil-9z' },
+    ],
+    [
+      'code of an interpreter',
+      { command: 'node', args: ['-e', 'eval(process.env.MY_TOKEN)'], env: { MY_TOKEN: 'import("./x.mjs")' } },
+      { MY_TOKEN: 'import("./x.mjs")' },
+    ],
+    [
+      'code behind another program',
+      { command: 'npx', args: ['-c', '$$MY_TOKEN'], env: { MY_TOKEN: 'q3x-evil-9z' } },
+      { MY_TOKEN: 'q3x-evil-9z' },
+    ],
+    [
+      'a variable of an interpreter',
+      { command: 'node', env: { MY_TOKEN: 'q3x-evil-9z', NODE_OPTIONS: '--import=${MY_TOKEN}' } },
+      { MY_TOKEN: 'q3x-evil-9z' },
+    ],
+    [
+      'the program for headers',
+      { ...PLAIN_REMOTE, headersHelper: '$API_KEY', env: { API_KEY: 'q3x-evil-9z' } },
+      { API_KEY: 'q3x-evil-9z' },
+    ],
+  ])('shows what a variable of the entry decides, whatever its name: %s', (_, config, shown) => {
+    expect(toTrustRequest(spec(config)).env).toMatchObject(shown);
+  });
+
+  it('shows an argument that is a variable of the entry with its text.', () => {
+    const env = { AUTH_TOKEN: '--import=./srv.mjs' };
+    expect(toTrustRequest(spec({ command: 'node', args: ['${AUTH_TOKEN}'], env })).args).toEqual([
+      '--import=./srv.mjs',
+    ]);
+  });
+
+  it.each([
+    [['--token=${MY_TOKEN}']],
+    [['--token', '${MY_TOKEN}']],
+    [['--header', 'Authorization: Bearer ${MY_TOKEN}']],
+  ])('shows no secret that is the value of an option for it: %j', (args) => {
+    const env = { MY_TOKEN: RANDOM };
+    const request = toTrustRequest(spec({ command: 'mcp-remote', args, env }));
+    expect(JSON.stringify(request)).not.toContain(RANDOM);
+  });
+
+  it('shows the other addresses and the certificates with the variables of the entry.', () => {
+    const env = { API_KEY: 'evil.example', KEY_DIR: '/srv/q3x9', PASS: RANDOM };
+    const request = toTrustRequest(
+      spec({
+        ...PLAIN_REMOTE,
+        env,
+        proxy: 'http://u:${PASS}@${API_KEY}:3128',
+        ca: ['${KEY_DIR}/ca.pem'],
+        key: '${KEY_DIR}/k.pem',
+        oauth: { metadataUrl: 'https://${API_KEY}/x', callbackPort: 4_000 },
+      }),
+    );
+    expect(request).toMatchObject({
+      proxy: 'http://***@evil.example:3128',
+      certificates: ['/srv/q3x9/ca.pem', '/srv/q3x9/k.pem'],
+      signIn: ['https://evil.example/x'],
+      callbackPort: 4_000,
+    });
+    expect(JSON.stringify(request)).not.toContain(RANDOM);
+  });
+
+  it.each<[where: string, config: ServerConfig]>([
+    ['args', { command: 'node', args: ['${input:tok}'] }],
+    ['code', { command: 'sh', args: ['-c', '${input:tok}'] }],
+    ['a variable in args', { command: 'node', args: ['$A'], env: { A: '${input:tok}' } }],
+    ['NODE_OPTIONS', { command: 'node', env: { NODE_OPTIONS: '${input:tok}' } }],
+    ['headersHelper', { ...PLAIN_REMOTE, headersHelper: '${input:tok}' }],
+    ['proxy', { ...PLAIN_REMOTE, proxy: 'http://${input:tok}' }],
+    ['oauth', { ...PLAIN_REMOTE, oauth: { metadataUrl: 'https://${input:tok}/' } }],
+    ['ca', { ...PLAIN_REMOTE, ca: '${input:tok}' }],
+  ])('shows the proposed answer for a password that decides: %s', (_, config) => {
+    const inputs = new Map([['tok', { id: 'tok', default: 'q3x-evil-9z', password: true }]]);
+    expect(toTrustRequest(spec(config, { inputs })).inputs).toEqual({ tok: 'q3x-evil-9z' });
+  });
+
+  it.each([
+    '${H:-http://127.0.0.1}/mcp',
+    'http://${H:-127.0.0.1}:80/mcp',
+    'http://${A:-${H:-localhost}}/mcp',
+    'unix:///run/a.sock#/mcp',
+  ])('tells that an address leads to this computer: %s', (url) => {
+    expect(toTrustRequest(spec({ url }))).toHaveProperty('network', 'this-machine');
+  });
+
+  it('shows that processes keep running.', () => {
+    expect(toTrustRequest(spec({ ...STDIO, keepDaemons: true }))).toHaveProperty('keepDaemons', true);
+  });
+
   it('shows the file with further variables, and the program for headers', () => {
     expect(toTrustRequest(spec({ command: 'x', envFile: '../.env' }))).toHaveProperty('envFile', '../.env');
     expect(toTrustRequest(spec(HELPED_REMOTE))).toHaveProperty('headersHelper', './token.sh');
@@ -155,8 +286,6 @@ describe('the request for trust', () => {
     expect(request).toMatchObject({ cwd: '../..', env, variables: ['*', 'HOME', 'KEY'] });
     expect(Object.keys(request.env)).toEqual(['LD_PRELOAD', 'NODE_OPTIONS', 'ROOM']);
   });
-
-  const RANDOM = 'zX9q-41Kd82jsLq0Pw';
 
   it.each([
     'NODE_OPTIONS',
@@ -267,7 +396,7 @@ describe('the request for trust', () => {
   });
 
   it('differs if the file has another default for an input of the entry.', () => {
-    const config = { command: '${input:tool}', args: ['${input:pin}'] };
+    const config = { command: '${input:tool}', args: ['--pin=${input:pin}'] };
     const proposing = (tool: string, pin: string) =>
       toTrustRequest(
         spec(config, {

@@ -1,5 +1,5 @@
 /** A value of JSON that is opened and closed piece by piece. Invisible characters are shown by their code point. */
-import { visibleText } from '../../../src/cli/output/visible-text.js';
+import { visibleText } from '../../../src/text/visible-text.js';
 import { Opening } from './fold.js';
 
 export function JsonTree({

@@ -7,11 +7,21 @@ describe('the command for one server', () => {
     expect(serverCommand('login', name)).toBe(`troupe login ${name}`);
   });
 
-  it.each(['x; rm -rf ~', '$(reboot)', 'a b', '-x', '`id`', "it's", 'a\nb', ''])(
-    'has no copyable form for a server called %j.',
-    (name) => {
-      expect(serverCommand('trust', name)).toBe("'troupe trust' with its name");
-      expect(serverCommand('login', name)).toBe("'troupe login' with its name");
-    },
-  );
+  it.each([
+    ['x; rm -rf ~', "'x; rm -rf ~'"],
+    ['$(reboot)', "'$(reboot)'"],
+    ['a b', "'a b'"],
+    ['-x', '-- -x'],
+    ['-x y', "-- '-x y'"],
+    ['`id`', "'`id`'"],
+    ["it's", String.raw`'it'\''s'`],
+  ])('quotes the name of a server called %j.', (name, word) => {
+    expect(serverCommand('trust', name)).toBe(`troupe trust ${word}`);
+    expect(serverCommand('login', name)).toBe(`troupe login ${word}`);
+  });
+
+  it.each(['a\nb', '', 'p\u0430ge', 'a\u200bb'])('has no copyable form for a server called %j.', (name) => {
+    expect(serverCommand('trust', name)).toBe("'troupe trust' with its name");
+    expect(serverCommand('login', name)).toBe("'troupe login' with its name");
+  });
 });

@@ -42,6 +42,42 @@ const REMOTE: TrustRequest = {
 const UNSEEN = /(?!\n)\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/u;
 
 describe('the question whether a server may run', () => {
+  it.each([
+    ['\u0430', '\\u{430}', 'p\u0430ge'],
+    ['\u2044', '\\u{2044}', 'a\u2044b'],
+    ['\uff0f', '\\u{ff0f}', '\uff0fetc'],
+    ['\u200b', '\\u{200b}', 'pa\u200bge'],
+  ])('shows a character that looks like another by its number, wherever it is: %j', (char, shown, text) => {
+    const fields: readonly Partial<TrustRequest>[] = [
+      { args: [text] },
+      { cwd: text },
+      { env: { A: text } },
+      { env: { [text]: 'a' } },
+      { envFile: text },
+      { command: text },
+      { headersHelper: text },
+      { proxy: text },
+      { certificates: [text] },
+      { signIn: [text] },
+      { inputs: { a: text } },
+      { contents: { [text]: 'a' } },
+      { headers: [text] },
+      { source: text },
+      { folder: text },
+    ];
+    for (const field of fields) {
+      const question = renderQuestion({ ...LAMP, ...field });
+      expect(question).toContain(shown);
+      expect(question).not.toContain(char);
+    }
+  });
+
+  it('shows what a program leaves behind, and the port of a sign-in.', () => {
+    expect(renderQuestion({ ...LAMP, keepDaemons: true })).toContain('keeps running in the background');
+    expect(renderQuestion(LAMP)).not.toContain('keeps running in the background');
+    expect(renderQuestion({ ...REMOTE, callbackPort: 4_711 })).toContain('4711');
+  });
+
   it('shows everything that decides what runs.', () => {
     expect(renderQuestion(LAMP).split('\n')).toEqual([
       "'lamp' wants to run a program on this machine. So says .mcp.json, a file of the project in /srv/project:",

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -263,6 +263,157 @@ describe('the settings of Claude Code', () => {
   );
 });
 
+describe('a file of the user inside a project', () => {
+  useLeakCheck();
+  const folders: string[] = [];
+  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+  const ENTRY = mcpJson({ lamps: { command: 'lamps' } });
+  const TOML = '[mcp_servers.lamps]\ncommand = "lamps"\n';
+
+  interface Case {
+    readonly files: Readonly<Record<string, string>>;
+    readonly home: string;
+    readonly cwd: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly own?: string;
+    /** A link to make, and where it leads. */
+    readonly link?: readonly [path: string, target: string];
+  }
+
+  async function scopesOf({ files, home, cwd, env = {}, own, link }: Case): Promise<readonly unknown[]> {
+    const base = await realpath(await mkdtemp(join(tmpdir(), 'troupe-inside-')));
+    folders.push(base);
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(dirname(join(base, name)), { recursive: true });
+      await writeFile(join(base, name), content);
+    }
+    await mkdir(join(base, home), { recursive: true });
+    if (link !== undefined) await symlink(join(base, link[1]), join(base, link[0]));
+    const machine: Machine = {
+      platform: 'linux',
+      home: join(base, home),
+      env: Object.fromEntries(Object.entries(env).map(([name, path]) => [name, join(base, path)])),
+      ownFolder: join(base, own ?? `${home}/.config/troupe`),
+    };
+    const { servers } = await loadConfig({ cwd: join(base, cwd), machine, discover: true });
+    return servers.map(({ scope }) => scope);
+  }
+
+  it.each<[story: string, Case]>([
+    [
+      'around the nearest mark',
+      {
+        files: { 'h/repo/.git/HEAD': '', 'h/repo/.codex/config.toml': TOML, 'h/repo/pk/.mcp.json': '{}' },
+        home: 'h',
+        cwd: 'h/repo/pk',
+        env: { CODEX_HOME: 'h/repo/.codex' },
+      },
+    ],
+    [
+      'around two marks, the outer one no repository',
+      {
+        files: {
+          'h/repo/.mcp.json': '{}',
+          'h/repo/.codex/config.toml': TOML,
+          'h/repo/a/.git': 'gitdir: /x',
+          'h/repo/a/b/.mcp.json': '{}',
+        },
+        home: 'h',
+        cwd: 'h/repo/a/b',
+        env: { CODEX_HOME: 'h/repo/.codex' },
+      },
+    ],
+    [
+      'whose folder is the home folder',
+      {
+        files: { 'hr/.git/HEAD': '', 'hr/.claude.json': ENTRY, 'hr/pk/.mcp.json': '{}' },
+        home: 'hr',
+        cwd: 'hr/pk',
+      },
+    ],
+    [
+      'that has the home folder inside',
+      {
+        files: { 'rr/.git/HEAD': '', 'rr/home/.claude.json': ENTRY, 'rr/pk/.mcp.json': '{}' },
+        home: 'rr/home',
+        cwd: 'rr/pk',
+      },
+    ],
+    [
+      'that has Troupe’s folder inside',
+      {
+        files: { 'h/repo/.git/HEAD': '', 'h/repo/cfg/troupe/mcp.json': ENTRY, 'h/repo/pk/.mcp.json': '{}' },
+        home: 'h',
+        cwd: 'h/repo/pk',
+        own: 'h/repo/cfg/troupe',
+      },
+    ],
+    [
+      'that a link of the working folder leads into',
+      {
+        files: {
+          'h/repo/.git/HEAD': '',
+          'h/repo/.codex/config.toml': TOML,
+          'h/repo/pk/.mcp.json': '{}',
+        },
+        home: 'h',
+        cwd: 'h/short',
+        link: ['h/short', 'h/repo/pk'],
+        env: { CODEX_HOME: 'h/repo/.codex' },
+      },
+    ],
+  ])('%s is the project’s', async (_, given) => {
+    expect(await scopesOf(given)).toEqual(['project']);
+  });
+
+  it('warns if an argument of an entry that starts at home names that folder.', async () => {
+    const home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-start-')));
+    folders.push(home);
+    const entries = {
+      files: { command: 'npx', args: ['files', '.', '..', './a', '../b', '.a', '...'] },
+      moved: { command: 'npx', args: ['.'], cwd: '${workspaceFolder}' },
+      code: { command: 'sh', args: ['-c', './a'] },
+    };
+    await writeFile(join(home, '.claude.json'), mcpJson(entries));
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+    const { problems } = await loadConfig({ cwd: '/srv', machine, discover: true });
+    expect(problems.map(({ severity, server, field }) => [severity, server, field])).toEqual(
+      [1, 2, 3, 4].map((index) => ['warning', 'files', `args[${index}]`]),
+    );
+  });
+
+  it.each<[story: string, Case]>([
+    [
+      'at home',
+      {
+        files: { 'h/.claude.json': ENTRY, 'h/repo/.git/HEAD': '', 'h/repo/pk/.mcp.json': '{}' },
+        home: 'h',
+        cwd: 'h/repo/pk',
+      },
+    ],
+    [
+      'at home, beside a file with the name of a project’s',
+      {
+        files: { 'h/.claude.json': ENTRY, 'h/.vscode/mcp.json': '{}', 'h/repo/.git/HEAD': '' },
+        home: 'h',
+        cwd: 'h/repo',
+      },
+    ],
+    [
+      'in another repository that the user named',
+      {
+        files: { 'h/dot/.git/HEAD': '', 'h/dot/codex/config.toml': TOML, 'h/repo/.git/HEAD': '' },
+        home: 'h',
+        cwd: 'h/repo',
+        env: { CODEX_HOME: 'h/dot/codex' },
+      },
+    ],
+  ])('remains the user’s %s', async (_, given) => {
+    expect(await scopesOf(given)).toEqual(['user']);
+  });
+});
+
 describe('a given file', () => {
   useLeakCheck();
 
@@ -308,6 +459,26 @@ describe('a given file', () => {
     const link = join(home, '.config/x/a.json');
     await symlink(join(home, 'work/p/a.json'), link);
     expect(await isInProject(link, { cwd: '/srv', machine })).toBe(true);
+  });
+
+  it('has its servers named in problems so that no character can be taken for another.', async () => {
+    const strange = mcpJson({ 'l\u0430mps\u200b': { command: 'lamps', nonsense: 1 } });
+    const { problems } = await loadConfig({ config: 'a.json', cwd: '/srv' }, () => Promise.resolve(strange));
+    const lines = problems.map(describeProblem).join('\n');
+    expect(lines).toContain('l\\u{430}mps\\u{200b}');
+    expect(lines).not.toMatch(/[\u0430\u200b]/);
+  });
+
+  it('starts at home if the working folder is one that everybody can write to.', async () => {
+    const home = await folderWith({ 'shared/a.json': mcpJson({ lamps: { command: 'lamps' } }) });
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+    const startOf = async () => {
+      const { servers } = await loadConfig({ config: 'a.json', cwd: join(home, 'shared'), machine });
+      return servers.map(({ baseDir }) => baseDir);
+    };
+    expect(await startOf()).toEqual([join(home, 'shared')]);
+    await chmod(join(home, 'shared'), 0o1777);
+    expect(await startOf()).toEqual([home]);
   });
 
   it('inside a project needs trust, unless it is said to be trusted, and its paths stay the same.', async () => {

@@ -2,10 +2,14 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findProjectRoot, projectFolders } from '../../../../src/config/files/project-root.js';
+import { findProjects, projectFolders } from '../../../../src/config/files/project-root.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const MARKERS = ['.mcp.json', '.git'];
+
+async function findProjectRoot(...where: Parameters<typeof findProjects>): Promise<string | undefined> {
+  return (await findProjects(...where))[0];
+}
 
 describe('the folder of the project', () => {
   useLeakCheck();

@@ -1,4 +1,5 @@
 /** A real server that sends requests for roots, sampling and elicitation, over stdio and over HTTP. */
+import { resolve } from 'node:path';
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTroupe, type ServerConfig, type ServerRequestHandlers } from '../../src/index.js';
@@ -9,7 +10,7 @@ import { freePort, startProgram, type LocalProgram } from '../support/local-prog
 useLeakCheck();
 useCrashWatch();
 
-const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
 interface TextResult {
   readonly content: readonly { readonly type: string; readonly text?: string }[];

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { createMCPClient } from '@ai-sdk/mcp';
 import { Experimental_StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
 import { MultiServerMCPClient } from '@langchain/mcp-adapters';
@@ -18,7 +18,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 useLeakCheck({ settleMs: 10_000 });
 
 const MAIN = 'dist/bundle/src/cli/main.js';
-const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 /** It finds its own package.json only if the parent of the working directory has one. */
 const INSPECTOR = { file: '../node_modules/@modelcontextprotocol/inspector-cli/build/cli.js', cwd: 'test' };
 const TOKEN = 'token-of-the-clients';

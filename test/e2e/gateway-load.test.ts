@@ -1,4 +1,5 @@
 /** A small run of `tools/bench/gateway-load.mjs`, which normally takes a minute with a hundred clients. */
+import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.js';
 import { serveHttp } from '../../src/gateway/http/serve-http.js';
@@ -23,7 +24,7 @@ it(
     const others = children();
     const entries = Array.from({ length: SERVERS }, (_, i) => [
       `s${i}`,
-      { command: process.execPath, args: ['tools/bench/small-server.mjs'] },
+      { command: process.execPath, args: [resolve('tools/bench/small-server.mjs')] },
     ]);
     const gateway = createGateway({ servers: Object.fromEntries(entries) });
     const service = await serveHttp(gateway);

@@ -155,6 +155,7 @@ describe('a half-dead server', () => {
     const troupe = await started({
       command: 'npx',
       args: ['--no-install', 'mcp-server-memory'],
+      cwd: process.cwd(),
       env: { npm_config_update_notifier: 'false' },
       ...SETTINGS,
     });

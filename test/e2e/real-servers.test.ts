@@ -1,4 +1,5 @@
 /** Real MCP servers through the public API, over every transport to another process. */
+import { resolve } from 'node:path';
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTroupe, type ServerConfig } from '../../src/index.js';
@@ -7,7 +8,7 @@ import { freePort, startProgram, type LocalProgram } from '../support/local-prog
 
 useLeakCheck();
 
-const SERVERS = 'node_modules/@modelcontextprotocol';
+const SERVERS = resolve('node_modules/@modelcontextprotocol');
 const EVERYTHING = `${SERVERS}/server-everything/dist/index.js`;
 
 async function startEverything(mode: string): Promise<{ program: LocalProgram; origin: string }> {

@@ -1,5 +1,5 @@
 /** Resources, prompts, completions, subscriptions and log levels of real servers, through the public API. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { filter, firstValueFrom, timeout } from 'rxjs';
@@ -9,7 +9,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 
 useLeakCheck();
 
-const SERVERS = 'node_modules/@modelcontextprotocol';
+const SERVERS = resolve('node_modules/@modelcontextprotocol');
 const PATIENCE_MS = 20_000;
 
 function program(name: string, ...args: string[]): ServerConfig {

@@ -1,4 +1,5 @@
 /** Converts the start and the client settings of a case to options of Troupe, and reports settings without equivalent. */
+import { resolve } from 'node:path';
 import { CALL_LIMIT_MS, callLimitOf, pingsOf } from './time-limits.mjs';
 
 const TRANSPORTS = { http: 'http', 'streamable-http': 'http', streamableHttp: 'http', sse: 'sse' };
@@ -48,7 +49,8 @@ export function serverEntry({ start, client = {} }, url) {
   }
   if (start.via !== 'stdio') throw new Error('the servers of a configuration start with the step load');
   const { command, args, env, cwd } = start;
-  return { command, ...(args && { args }), ...(env && { env }), ...(cwd && { cwd }) };
+  // The host runs in the folder of the kit; a server of a host's code starts in the home folder by itself.
+  return { command, ...(args && { args }), ...(env && { env }), cwd: resolve(cwd ?? '.') };
 }
 
 /** Settings that the servers of the case cannot have, as sentences. */

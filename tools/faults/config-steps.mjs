@@ -11,7 +11,7 @@ export async function openConfig({ trust }, host) {
   const { file } = host.kase.start;
   const folder = await mkdtemp(join(host.scratch, 'config-'));
   host.configFile = join(folder, basename(file));
-  if (trust !== undefined) await linkKit(host.folder, folder, basename(file));
+  await linkKit(host.folder, folder, basename(file));
   await writeCopy(file, host.configFile, host);
   host.open({
     config: { path: host.configFile, scope: trust === undefined ? 'given' : 'project' },
@@ -28,7 +28,7 @@ export async function replaceConfig({ file }, host) {
   await host.troupe.reload();
 }
 
-/** Paths in a project file are relative to its folder, but the servers are in the folder of the kit. */
+/** Paths in a file are relative to its folder, but the servers are in the folder of the kit. */
 async function linkKit(kit, folder, file) {
   const names = await readdir(kit);
   await Promise.all(

@@ -1,4 +1,5 @@
 /** The client of the SDK with the HTTP transports, against a real server. */
+import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ import { freePort, startProgram, type LocalProgram } from '../../support/local-p
 
 useLeakCheck();
 
-const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 
 const CASES: readonly {
   mode: string;

@@ -39,6 +39,11 @@ export function jsonLimits({ structuralCharacters: structure }: MessageLimits): 
   return structure === undefined ? JSON_LIMITS : { ...JSON_LIMITS, structure };
 }
 
+/** How to raise a limit, as a sentence. Of several options, the one of the transport applies. */
+export function raisedBy(...options: readonly (keyof MessageLimits)[]): string {
+  return `The option ${options.map((option) => `'limits.${option}'`).join(' or ')} raises this limit.`;
+}
+
 /** JSON-RPC error code (in the range for implementations) of the answer that replaces one beyond a limit. */
 export const MESSAGE_TOO_LARGE = -32010;
 

@@ -64,7 +64,7 @@ export async function listAll(
   const tooMany = (): string | undefined =>
     beyond.length === 0
       ? undefined
-      : `${method} has more than ${inWords(listEntries)} entries; the rest was left out. ${raisedBy('listEntries')}`;
+      : `${method} has more than ${inWords(listEntries)} entries${raisedBy('listEntries')}; the rest was left out.`;
   const stop = (why: string): WholeList => ({
     items,
     beyond,
@@ -102,16 +102,16 @@ export async function listAll(
     const ofPage = jsonStructure(entries, structuralCharacters);
     if (ofPage > LARGE_STRUCTURE) await setImmediate();
     structure += ofPage;
-    const stopped = `over all pages; read ${page - 1} pages and stopped.`;
+    const stopped = `read ${page - 1} pages and stopped.`;
     if (structure > structuralCharacters) {
       const count = inWords(structuralCharacters);
       return stop(
-        `has more than ${count} structural characters ${stopped} ${raisedBy('structuralCharacters')}`,
+        `has more than ${count} structural characters over all pages${raisedBy('structuralCharacters')}; ${stopped}`,
       );
     }
     if (size > maxSize) {
       const how = raisedBy('stdioMessageBytes', 'remoteMessageBytes');
-      return stop(`has more than ${inWords(maxSize)} characters ${stopped} ${how}`);
+      return stop(`has more than ${inWords(maxSize)} characters over all pages${how}; ${stopped}`);
     }
     const next = result['nextCursor'];
     const isOnly = page === 1 && typeof next !== 'string';

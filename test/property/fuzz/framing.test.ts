@@ -71,8 +71,8 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
     {
       message: (value) => output.push(value),
       noise: (line) => output.push({ noise: line }),
-      // A line far beyond the limit is reported before its end.
-      tooLarge: (size, id) => output.push(size > 4 * limit ? { size: 'endless' } : { size, id }),
+      // A line far beyond the limit is reported before its end, when its id may not be known.
+      tooLarge: () => void output.push({ size: 'too large' }),
       tooComplex: () => {},
       endless: () => {},
     },

@@ -50,7 +50,12 @@ async function wholeList(
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
     session.listReads.begin(['tools']);
-    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs, limits: ports.limits };
+    const request = {
+      method: 'tools/list',
+      key: 'tools',
+      limitMs: key.limitMs,
+      limits: ports.servers.settings(key.name).limits,
+    };
     return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);

@@ -177,7 +177,6 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     reviews,
     publish,
     createTransport: internals.createTransport ?? createTransport,
-    limits: options.limits,
     network,
     signIns,
     createClient: (server) =>

@@ -80,6 +80,13 @@ describe('a list beyond a limit', () => {
     const message = expect.stringContaining(option) as unknown;
     await expect(troupe.callTool(name)).rejects.toMatchObject({ code: 'UNKNOWN_TOOL', message });
   });
+
+  it('counts by the limit of the entry, before the one of the troupe', async () => {
+    const limits = { listEntries: 1, structuralCharacters: 1_000 };
+    const { troupe } = make({ servers: { a: inProcess(paged, { limits: { listEntries: 3 } }) }, limits });
+    await troupe.start();
+    expect(troupe.status[0]?.toolsLeftOut.map((each) => each.tool)).toEqual(['t4']);
+  });
 });
 
 describe('a call of a server that is on its way', () => {

@@ -4,7 +4,7 @@ import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import { jsonSize, jsonStructure } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
-import { DEFAULT_MESSAGE_LIMITS, raisedBy, type MessageLimits } from '../transports/message-limits.js';
+import { allLimits, raisedBy, type MessageLimits } from '../transports/message-limits.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
@@ -58,7 +58,7 @@ export async function listAll(
   const cursors = new Set<string>();
   const known = new Set<string>();
   const beyond: unknown[] = [];
-  const all = { ...DEFAULT_MESSAGE_LIMITS, ...limits };
+  const all = allLimits(limits);
   const { structuralCharacters, listEntries } = all;
   const maxSize = Math.max(all.stdioMessageBytes, all.remoteMessageBytes);
   const tooMany = (): string | undefined =>

@@ -59,6 +59,17 @@ describe('a complete list', () => {
     expect(rest.problem).toContain('limits.listEntries');
   });
 
+  it.each([{ listEntries: null }, { listEntries: undefined }, null])(
+    'is whole with the limits %j',
+    async (limits) => {
+      const { client } = pagesFrom(() => ({ tools: [1, 2] }));
+      const { signal } = new AbortController();
+      const request = { ...TOOLS, limits: limits as never };
+      const whole = await listAll(client, createControlledClock(), request, signal);
+      expect(whole).toEqual({ items: [1, 2], problem: undefined });
+    },
+  );
+
   it('reads the pages after its last entry, so that what is left out can be named', async () => {
     const limits = { listEntries: 1 };
     const { client } = pagesFrom((cursor) =>

@@ -73,7 +73,7 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
       noise: (line) => output.push({ noise: line }),
       // A line far beyond the limit is reported before its end, when its id may not be known.
       tooLarge: () => void output.push({ size: 'too large' }),
-      tooComplex: () => {},
+      tooComplex: (_, id) => void output.push({ size: 'too complex', id }),
       endless: () => {},
     },
     limit,

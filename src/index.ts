@@ -135,6 +135,7 @@ export type {
   NamingTemplate,
   PolicyOverrides,
   ServerConfig,
+  ServerLimits,
   ServerSettings,
   StdioServerConfig,
 } from './config/entry/server-config.js';

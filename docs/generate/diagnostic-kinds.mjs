@@ -35,8 +35,9 @@ export const DIAGNOSTIC_KINDS = {
   'catalog-problem': {
     severity: 'warning',
     meaning:
-      'A list of the server could not be read, or contains invalid entries. Invalid entries are left out; a list that cannot be read stays as it was.',
-    action: REPORT_SERVER,
+      'A list of the server could not be read, contains invalid entries, or has more entries than `limits.listEntries`. Invalid entries and the ones beyond a limit are left out (`toolsLeftOut` in the status); a list that cannot be read stays as it was.',
+    action:
+      'Raise the option of `limits` that the message names. Otherwise report it to the authors of the server.',
   },
   'clock-jump': {
     severity: 'info',
@@ -104,8 +105,9 @@ export const DIAGNOSTIC_KINDS = {
   'message-too-large': {
     severity: 'warning',
     meaning:
-      'A message of the server exceeds the size limit and was dropped. If it answers a call, that call fails; the session continues.',
-    action: 'Request less data from the tool.',
+      'A message of the server exceeds a limit of `limits` and was dropped. If it answers a call, that call fails with a `JsonRpcError` of code -32010; the session continues.',
+    action:
+      'Request less data from the tool, or raise the option that the message names, such as `limits.structuralCharacters`: for all servers in `createTroupe`, for one server in its entry.',
   },
   'no-guard': {
     severity: 'warning',

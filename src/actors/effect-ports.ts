@@ -21,7 +21,6 @@ import type { Sessions } from '../sessions/sessions.js';
 import { outputOf } from '../failures/output.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
-import type { MessageLimits } from '../transports/message-limits.js';
 import type { CreateTransport } from '../transports/create-transport.js';
 import type { NetworkSource } from '../transports/network-source.js';
 
@@ -92,8 +91,6 @@ export interface EffectPorts {
   readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
-  /** How much one message and one list of a server may hold. Default: `DEFAULT_MESSAGE_LIMITS`. */
-  readonly limits?: MessageLimits | undefined;
   /** Default: remote servers are reached directly. */
   readonly network?: NetworkSource;
   /** Default: no sign-in; a server that requires one waits for other headers and a retry. */

@@ -55,7 +55,12 @@ async function readList(
 ): Promise<void> {
   const { session, client } = requireClient(ports, key);
   const isDeclared = session.capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
-  const request = { method, key: kind, limitMs: key.limitMs, limits: ports.limits };
+  const request = {
+    method,
+    key: kind,
+    limitMs: key.limitMs,
+    limits: ports.servers.settings(key.name).limits,
+  };
   const read = isDeclared ? await listAll(client, ports.clock, request, signal) : NOTHING;
   // Many servers with resources have no templates, and no method for them.
   const whole = kind === 'resourceTemplates' ? read : refusalAsProblem(request, read);

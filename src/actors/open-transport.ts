@@ -61,7 +61,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         stop: ports.servers.settings(key.name).policy.stop,
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
-        limits: ports.limits,
+        limits: ports.servers.settings(key.name).limits,
         auth: offering(ports, session, await ports.signIns?.credentials(key.name, plan.config)),
         network: networkOf(ports, key.name, plan.config),
         memory: memoryOf(key.name, plan.config),

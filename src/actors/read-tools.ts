@@ -1,7 +1,7 @@
 /** Reads the whole list of tools and checks it. The list stays with its session until it is adopted. */
 import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
 import { listAll, refusalAsProblem, type WholeList } from '../catalog/list-all.js';
-import { checkTools } from '../catalog/tool-check.js';
+import { checkTools, unlisted } from '../catalog/tool-check.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { effect, whyFailed, type Nothing } from './effect.js';
 import { requireClient } from './session-parts.js';
@@ -26,13 +26,14 @@ export function readTools(ports: EffectPorts) {
     details: (key) => ({ hint: REFUSED_HINT, ...attemptDetails(ports)(key) }),
     run: async (key, signal) => {
       const { session } = requireClient(ports, key);
-      const { items, problem, isRefused = false } = await wholeList(ports, key, signal);
+      const list = await wholeList(ports, key, signal);
+      const { items, problem, isRefused = false } = list;
       signal.throwIfAborted();
       session.toolsListed = isRefused ? undefined : items.length;
       const { tools, problems, leftOut } = checkTools(items);
       session.listed = {
         tools,
-        leftOut,
+        leftOut: [...leftOut, ...unlisted(list)],
         problems: problem === undefined ? problems : [problem, ...problems],
       };
       return {};
@@ -49,7 +50,12 @@ async function wholeList(
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
     session.listReads.begin(['tools']);
-    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs, limits: ports.limits };
+    const request = {
+      method: 'tools/list',
+      key: 'tools',
+      limitMs: key.limitMs,
+      limits: ports.servers.settings(key.name).limits,
+    };
     return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);

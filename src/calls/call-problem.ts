@@ -31,11 +31,11 @@ export function callProblem(args: unknown, options: InternalCallOptions): TypeEr
 }
 
 function isDuration(value: unknown): boolean {
-  return value === undefined || typeof value === 'number';
+  return value === undefined || (typeof value === 'number' && value >= 0);
 }
 
 function notADuration(option: string): TypeError {
-  return new TypeError(`'${option}' of a call must be a number of milliseconds.`);
+  return new TypeError(`'${option}' of a call must be a number of milliseconds, at least 0.`);
 }
 
 /**

@@ -4,15 +4,13 @@ import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import { jsonSize, jsonStructure } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
-import { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from '../transports/message-limits.js';
+import { allLimits, raisedBy, type MessageLimits } from '../transports/message-limits.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
 /** Pages in a row without a new entry. A server that filters its pages may have a few. */
 export const MAX_FRUITLESS = 10;
 
-/** Limit of characters of all pages together. */
-const MAX_SIZE = 16 * 1024 * 1024;
 /** Structural characters of a list above which other work of the host runs before the list is checked. */
 const LARGE_STRUCTURE = 50_000;
 /** The share of the time limit after which no further page is awaited, so that the pages read so far can still be used. */
@@ -25,12 +23,19 @@ export interface ListRequest {
   readonly key: string;
   /** Milliseconds for all pages together; 0 = no limit. */
   readonly limitMs: number;
-  /** All pages together hold at most the structural characters of one message. Default: `DEFAULT_MESSAGE_LIMITS`. */
+  /**
+   * All pages together hold at most the bytes (counted as characters) and the structural characters of one message.
+   * Default: `DEFAULT_MESSAGE_LIMITS`.
+   */
   readonly limits?: MessageLimits | undefined;
 }
 
 export interface WholeList {
   readonly items: readonly unknown[];
+  /** The entries beyond `listEntries`, which are left out. Default none. */
+  readonly beyond?: readonly unknown[];
+  /** Some pages were not read: `problem` says why. Default false. */
+  readonly isCut?: boolean;
   /** Why the list may be incomplete; undefined if it is complete. */
   readonly problem: string | undefined;
   /** The server does not know the method. */
@@ -39,8 +44,8 @@ export interface WholeList {
 
 /**
  * Reads every page of a list. Reading stops and keeps the entries so far if a cursor is repeated, after several pages without
- * a new entry, if a page would make the list too large, or if a further page does not come in time. Of a page with too many
- * entries, the first are kept. An entry that a later page repeats is kept once.
+ * a new entry, if a page would make the list too large, or if a further page does not come in time. Of too many entries, the
+ * first are kept; the others are read, so that they can be named. An entry that a later page repeats is kept once.
  */
 export async function listAll(
   client: ProtocolClient,
@@ -52,8 +57,20 @@ export async function listAll(
   const items: unknown[] = [];
   const cursors = new Set<string>();
   const known = new Set<string>();
-  const stop = (why: string): WholeList => ({ items, problem: `${method} ${why}` });
-  const { structuralCharacters, listEntries } = { ...DEFAULT_MESSAGE_LIMITS, ...limits };
+  const beyond: unknown[] = [];
+  const all = allLimits(limits);
+  const { structuralCharacters, listEntries } = all;
+  const maxSize = Math.max(all.stdioMessageBytes, all.remoteMessageBytes);
+  const tooMany = (): string | undefined =>
+    beyond.length === 0
+      ? undefined
+      : `${method} has more than ${inWords(listEntries)} entries${raisedBy('listEntries')}; the rest was left out.`;
+  const stop = (why: string): WholeList => ({
+    items,
+    beyond,
+    isCut: true,
+    problem: [`${method} ${why}`, tooMany()].filter((each) => each !== undefined).join(' '),
+  });
   let size = 0;
   let structure = 0;
   let fruitless = 0;
@@ -81,19 +98,30 @@ export async function listAll(
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
-    size += jsonSize(entries, MAX_SIZE);
+    size += jsonSize(entries, maxSize);
     const ofPage = jsonStructure(entries, structuralCharacters);
     if (ofPage > LARGE_STRUCTURE) await setImmediate();
     structure += ofPage;
-    if (size > MAX_SIZE || structure > structuralCharacters)
-      return stop(`is too large; read ${page - 1} pages and stopped.`);
+    const stopped = `read ${page - 1} pages and stopped.`;
+    if (structure > structuralCharacters) {
+      const count = inWords(structuralCharacters);
+      return stop(
+        `has more than ${count} structural characters over all pages${raisedBy('structuralCharacters')}; ${stopped}`,
+      );
+    }
+    if (size > maxSize) {
+      const how = raisedBy('stdioMessageBytes', 'remoteMessageBytes');
+      return stop(`has more than ${inWords(maxSize)} characters over all pages${how}; ${stopped}`);
+    }
     const next = result['nextCursor'];
     const isOnly = page === 1 && typeof next !== 'string';
     const fresh = isOnly ? (entries as readonly unknown[]) : newEntries(entries, known);
     const room = listEntries - items.length;
     for (const entry of fresh.slice(0, room)) items.push(entry);
-    if (fresh.length > room) return stop(`has more than ${listEntries} entries; the rest was left out.`);
-    if (typeof next !== 'string') return { items, problem: undefined };
+    for (const entry of fresh.slice(room)) beyond.push(entry);
+    if (typeof next !== 'string') {
+      return beyond.length === 0 ? { items, problem: undefined } : { items, beyond, problem: tooMany() };
+    }
     fruitless = fresh.length === 0 ? fruitless + 1 : 0;
     if (fruitless === MAX_FRUITLESS) {
       return stop(
@@ -114,6 +142,10 @@ export function refusalAsProblem({ method }: ListRequest, list: WholeList): Whol
     ...list,
     problem: `The server declares the capability for ${method}, but does not know that method.`,
   };
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 /** At least one millisecond, because a limit of 0 means no limit. */

@@ -16,6 +16,7 @@ import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
 import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
+import type { WholeList } from './list-all.js';
 import { quoted } from '../text/quoted.js';
 
 export interface ToolCheck {
@@ -28,7 +29,7 @@ export interface ToolCheck {
 
 /** An entry of a list of tools that cannot be used. */
 export interface LeftOut {
-  /** The server's own name for it; null if it has none. */
+  /** The server's own name for it; null if it has none, or for all entries of the pages that were not read. */
   readonly tool: string | null;
   /** Why, as the end of a sentence: "its inputSchema is not an object". */
   readonly why: string;
@@ -156,6 +157,16 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
   }
   if (untyped.length > 0) problems.push(untypedProblem(untyped));
   return { tools: [...tools.values()], problems, leftOut };
+}
+
+/** What a list lacks because of a limit: each entry beyond the limit, and one for the pages that were not read. */
+export function unlisted({ items, beyond = [], isCut = false, problem = '' }: WholeList): readonly LeftOut[] {
+  const first = items.length.toLocaleString('en-US');
+  const why = `it comes after the first ${first} entries of the list, the limit of the option 'limits.listEntries'`;
+  const rest = isCut
+    ? [{ tool: null, why: `the rest of the list was not read: ${problem.replace(/\.$/, '')}` }]
+    : [];
+  return [...beyond.map((entry) => ({ tool: nameIn(entry), why })), ...rest];
 }
 
 /** The tools of a checked list as text, by name. */

@@ -12,6 +12,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Most structural characters outside of strings: braces, brackets, colons and commas (RFC 8259, section 2). */
   readonly structure: number;
+  /** How to raise `structure`, for the message about an excess. Default: it cannot be raised. */
+  readonly raisedBy?: string;
 }
 
 /** What is parsed within 200 ms on one core, whatever its shape: `tools/bench/message-limits.mjs` measures it. */
@@ -40,7 +42,10 @@ export function parseJson(text: string, limits = JSON_LIMITS): unknown {
 }
 
 /** Which limit a text exceeds, as the end of a sentence that begins with the text; undefined if none. */
-export function excessOf(text: string, { depth, structure }: JsonLimits = JSON_LIMITS): string | undefined {
+export function excessOf(
+  text: string,
+  { depth, structure, raisedBy = '' }: JsonLimits = JSON_LIMITS,
+): string | undefined {
   if (text.length <= depth && text.length <= structure) return undefined;
   let level = 0;
   let count = 0;
@@ -56,7 +61,8 @@ export function excessOf(text: string, { depth, structure }: JsonLimits = JSON_L
     } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) level -= 1;
     else if (code !== COMMA && code !== COLON) continue;
     count += 1;
-    if (count > structure) return `has more than ${structure.toLocaleString('en-US')} structural characters`;
+    if (count > structure)
+      return `has more than ${structure.toLocaleString('en-US')} structural characters${raisedBy}`;
   }
   return undefined;
 }

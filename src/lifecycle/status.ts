@@ -22,7 +22,7 @@ export type StoppedReason = StopReason | 'disabled';
 export interface LeftOutTool {
   /** The name that it would have for the model; null if it has no name. */
   readonly name: string | null;
-  /** The server's own name for it; null if it has none. */
+  /** The server's own name for it; null if it has none, or for all tools of the pages of a list that were not read. */
   readonly tool: string | null;
   /** Why, as the end of a sentence: "its inputSchema is not an object". */
   readonly why: string;
@@ -46,7 +46,7 @@ export interface ServerStatus {
   readonly transport: 'stdio' | 'http' | 'sse' | 'in-process';
   /** Tools that are shown, after the entry's filters. */
   readonly toolCount: number;
-  /** Tools that the server lists but that cannot be offered: their entries are invalid or repeat a name. */
+  /** Tools that the server lists but that cannot be offered: their entries are invalid, repeat a name, or exceed a limit. */
   readonly toolsLeftOut: readonly LeftOutTool[];
   /** Resources that the server has listed; 0 before they are read. */
   readonly resourceCount: number;

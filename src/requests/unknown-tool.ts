@@ -16,14 +16,16 @@ export function unknownTool(
   const leftOut = whyLeftOut(name, statuses);
   if (leftOut !== undefined) return leftOut;
   if (vanished !== undefined) return goneTool(name, vanished);
-  const hints = `${didYouMean(name, offered)}${whoIsAway(statuses)}`;
+  const hints = `${didYouMean(name, offered)}${whatIsUnnamed(statuses)}${whoIsAway(statuses)}`;
   return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
 }
 
 /** The error if a server lists a tool with that name (or `server/tool`), but its entry cannot be used. */
 export function whyLeftOut(name: string, statuses: readonly ServerStatus[]): UnknownToolError | undefined {
   for (const { server, toolsLeftOut } of statuses) {
-    const found = toolsLeftOut.find((each) => each.name === name || `${server}/${each.tool}` === name);
+    const found = toolsLeftOut.find(
+      (each) => each.name === name || (each.tool !== null && `${server}/${each.tool}` === name),
+    );
     if (found === undefined) continue;
     const message = `'${server}' lists '${found.tool}', but it cannot be offered: ${found.why}.`;
     return new UnknownToolError(name, message, { server });
@@ -36,6 +38,14 @@ function didYouMean(name: string, offered: readonly CatalogTool[]): string {
   const names = offered.map((tool) => tool.name);
   const meant = offered.find(({ tool }) => tool === name)?.name ?? nearestName(name, names);
   return meant === undefined ? '' : ` Did you mean '${meant}'?`;
+}
+
+/** Sentences about what servers list without a name that is known: the tool may be among it. */
+export function whatIsUnnamed(statuses: readonly ServerStatus[]): string {
+  const unnamed = statuses.flatMap(({ server, toolsLeftOut }) =>
+    toolsLeftOut.filter(({ tool }) => tool === null).map(({ why }) => ` '${server}': ${why}.`),
+  );
+  return [...new Set(unnamed)].join('');
 }
 
 /** A sentence that names servers that are not ready and may have it; empty if all are ready. */

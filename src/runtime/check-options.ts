@@ -2,10 +2,12 @@
 import { authProblems } from '../auth/auth-options.js';
 import { isObject, kindOf, readShape, type Report } from '../config/entry/read-shape.js';
 import {
+  COUNT,
   DURATION,
   FLAG,
   POLICY,
   RETRY_CALLS,
+  SERVER_LIMITS,
   SOME_TEXT,
   subset,
   TEXT,
@@ -80,8 +82,6 @@ const DISCOVER: Schema = {
   ],
 };
 
-const COUNT: Schema = { type: 'integer', minimum: 1 };
-
 const OPTIONS = {
   servers: { type: 'object', title: 'an object with one entry per server' },
   config: {
@@ -124,10 +124,7 @@ const OPTIONS = {
     for (const { field, message } of networkProblems(value)) report([field], message);
   },
   limits: subset({
-    stdioMessageBytes: COUNT,
-    remoteMessageBytes: COUNT,
-    structuralCharacters: COUNT,
-    listEntries: COUNT,
+    ...SERVER_LIMITS,
     eventsPerSecond: COUNT,
   } satisfies { readonly [K in keyof MessageLimits]-?: Schema }),
   handlers: (value, _name, report, { capabilities }) => {

@@ -47,6 +47,7 @@ import { toReviewedServer } from '../servers/server-entry.js';
 import type { Runtime } from '../servers/server.js';
 import { Servers } from '../servers/servers.js';
 import { Sessions } from '../sessions/sessions.js';
+import { allLimits } from '../transports/message-limits.js';
 import { createTransport } from '../transports/create-transport.js';
 import { createNetworkSource } from '../transports/network-source.js';
 import { TrustedEntries } from '../trust/trusted-entries.js';
@@ -95,7 +96,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const wishes = new SessionPreferences();
 
   const maskAll = (text: string): string => servers.maskAll(text);
-  const publisher = new Publisher(clock, options.logger, maskAll, options.limits?.eventsPerSecond);
+  const publisher = new Publisher(clock, options.logger, maskAll, allLimits(options.limits).eventsPerSecond);
   const { publish } = publisher;
   const mask = (server: string): Mask => servers.mask(server);
   const system = (): ObservableSystem => servers.supervisor.observable;
@@ -177,7 +178,6 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     reviews,
     publish,
     createTransport: internals.createTransport ?? createTransport,
-    limits: options.limits,
     network,
     signIns,
     createClient: (server) =>

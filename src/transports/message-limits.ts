@@ -34,9 +34,26 @@ export const DEFAULT_MESSAGE_LIMITS: Required<MessageLimits> = {
   eventsPerSecond: DEFAULT_EVENTS_PER_SECOND,
 };
 
+/** Every limit; an absent one, or null, has its default. */
+export function allLimits(limits: MessageLimits | null = {}): Required<MessageLimits> {
+  const given = Object.entries(limits ?? {}).filter(([, value]) => typeof value === 'number');
+  return { ...DEFAULT_MESSAGE_LIMITS, ...Object.fromEntries(given) };
+}
+
+/** How to raise a limit, to follow its number. Of several options, the one of the transport applies. */
+export function raisedBy(...options: readonly (keyof MessageLimits)[]): string {
+  return ` (the option ${options.map((option) => `'limits.${option}'`).join(' or ')} raises this limit)`;
+}
+
 /** The limits on the JSON of one message. */
-export function jsonLimits({ structuralCharacters: structure }: MessageLimits): JsonLimits {
-  return structure === undefined ? JSON_LIMITS : { ...JSON_LIMITS, structure };
+export function jsonLimits(limits: MessageLimits): JsonLimits {
+  const { structuralCharacters: structure } = allLimits(limits);
+  return { ...JSON_LIMITS, structure, raisedBy: raisedBy('structuralCharacters') };
+}
+
+/** What a message with too many bytes exceeds, as the end of a sentence that begins with the message. */
+export function excessOfBytes(option: 'stdioMessageBytes' | 'remoteMessageBytes', limit: number): string {
+  return `has more than ${limit.toLocaleString('en-US')} bytes${raisedBy(option)}`;
 }
 
 /** JSON-RPC error code (in the range for implementations) of the answer that replaces one beyond a limit. */

@@ -19,7 +19,7 @@ import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { wakeDormant } from './check-command.js';
 import { withTroupe } from '../with-troupe.js';
-import { whyLeftOut } from '../../requests/unknown-tool.js';
+import { whatIsUnnamed, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 export interface CallRequest {
@@ -53,7 +53,10 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
         return EXIT.failed;
       }
       if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
-      throw new UsageError(noSuchTool(request.tool, servers, troupe.tools));
+      const unnamed = oneLine(whatIsUnnamed(troupe.status));
+      throw new UsageError(
+        `${noSuchTool(request.tool, servers, troupe.tools)}${unnamed === '' ? '' : `.${unnamed}`}`,
+      );
     }
     const args = toArguments(given, tool.inputSchema);
     const result = await showingCallProgress(terminal, (onProgress) =>

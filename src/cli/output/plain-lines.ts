@@ -1,6 +1,7 @@
 /** Lifecycle events as lines of text, for output without a terminal. Pure. */
 import type { Failure } from '../../../machines/policy/failure.js';
 import type { CatalogList, LifecycleEvent } from '../../lifecycle/event.js';
+import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { countOf, preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { nameOf, oneLine } from './safe-text.js';
@@ -44,8 +45,8 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
     case 'manager.failed':
       return line(event, `failed: ${event.message}`);
     case 'diagnostic':
-      if (event.kind !== 'tool-changed') return undefined;
-      return line(event, `${event.message} 'troupe review' shows it.`);
+      if (event.kind === 'tool-changed') return line(event, `${event.message} 'troupe review' shows it.`);
+      return LOSSES.has(event.kind) ? line(event, event.message) : undefined;
     default:
       return undefined;
   }
@@ -78,6 +79,9 @@ export function toDetail(event: LifecycleEvent): string | undefined {
       return undefined;
   }
 }
+
+/** Kinds of diagnostics about what a server sent and nobody gets. */
+const LOSSES: ReadonlySet<DiagnosticKind> = new Set(['catalog-problem', 'message-too-large']);
 
 function explain(failure: Failure): string {
   const { hint } = failure;

@@ -28,9 +28,9 @@ export function leftOutLines({ toolsLeftOut }: Pick<ServerStatus, 'toolsLeftOut'
   if (count === 0) return [];
   const named = toolsLeftOut
     .slice(0, MAX_NAMED)
-    .map(({ tool, why }) => `  ${oneLine(tool === null ? 'without a name' : tool)}: ${oneLine(why)}`);
+    .map(({ tool, why }) => `  ${tool === null ? '' : `${oneLine(tool)}: `}${oneLine(why)}`);
   return [
-    `${countOf(count, 'tool')} left out because the server lists ${count === 1 ? 'it' : 'them'} incorrectly:`,
+    `${countOf(count, 'tool')} left out:`,
     ...named,
     ...(count > MAX_NAMED ? [`  and ${count - MAX_NAMED} more`] : []),
   ];

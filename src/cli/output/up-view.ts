@@ -7,7 +7,6 @@ import type { Troupe } from '../../runtime/troupe.js';
 import type { Flags } from '../arguments/flags.js';
 import { openLiveArea } from './live-area.js';
 import { toHeadline } from './plain-lines.js';
-import { leftOutLines } from './server-notes.js';
 import { toRow, type Row } from './status-row.js';
 import { countMoods, renderTable } from './status-table.js';
 import type { Terminal } from './terminal.js';
@@ -39,9 +38,6 @@ function showLines(troupe: Watched, terminal: Terminal): UpView {
   const subscription = troupe.events$.subscribe((event) => {
     const headline = toHeadline(event);
     if (headline !== undefined) terminal.print(headline);
-    if (event.type !== 'connection.ready') return;
-    const row = troupe.status.find(({ server }) => server === event.server);
-    for (const line of row === undefined ? [] : leftOutLines(row)) terminal.print(`    ${line}`);
   });
   return { close: () => subscription.unsubscribe() };
 }

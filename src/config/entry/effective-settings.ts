@@ -11,6 +11,7 @@ import {
 } from '../../../machines/policy/policy.js';
 import { mayDownload, type CommandLine } from './may-download.js';
 import { FIELD_ROWS, type ENTRY_FIELDS } from './entry-fields.js';
+import type { MessageLimits } from '../../transports/message-limits.js';
 import type { PolicyOverrides, ServerSettings } from './server-config.js';
 
 /** Overrides launch, handshake and list limits of every server; milliseconds, 0 = no limit. */
@@ -23,6 +24,7 @@ const DOWNLOADING = { handshakeTimeoutMs: 180_000 } as const;
 export interface HostSettings {
   readonly policy?: PolicyOverrides;
   readonly retryCalls?: RetryCalls;
+  readonly limits?: MessageLimits;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -35,6 +37,7 @@ type OwnSettings = ServerSettings & Required<Pick<ServerSettings, Defaulted>>;
 
 export interface EffectiveSettings extends Omit<OwnSettings, 'startTimeoutMs' | 'idleStopMs'> {
   readonly retryCalls: RetryCalls;
+  readonly limits: MessageLimits;
   /** Includes the entry's `startTimeoutMs` and `idleStopMs`. */
   readonly policy: ConnectionPolicy;
 }
@@ -49,6 +52,7 @@ export function effectiveSettings(
   const limited = withTimeout(precise, timeoutFrom(host.env?.[TIMEOUT_VARIABLE]));
   return {
     ...own,
+    limits: { ...host.limits, ...own.limits },
     retryCalls: own.retryCalls ?? host.retryCalls ?? 'safe',
     policy: idleStopMs === undefined ? limited : { ...limited, idleStopMs },
   };

@@ -9,6 +9,7 @@ import {
   OAUTH,
   POLICY,
   RETRY_CALLS,
+  SERVER_LIMITS,
   SOME_TEXT,
   subset,
   TEXT,
@@ -245,6 +246,13 @@ export const ENTRY_FIELDS = {
     ...SETTING,
     schema: RETRY_CALLS,
     meaning: 'Which calls may be repeated after a lost connection.',
+  },
+  limits: {
+    ...SETTING,
+    onReload: 'restart',
+    schema: subset(SERVER_LIMITS),
+    meaning:
+      'How much one message and one list of the server may hold: stdioMessageBytes, remoteMessageBytes, structuralCharacters, listEntries.',
   },
   isolation: {
     ...SETTING,

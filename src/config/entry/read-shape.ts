@@ -17,7 +17,9 @@ export function readShape(value: unknown, schema: Schema, path: Path, report: Re
   if (schema.anyOf !== undefined) return readOneOf(value, schema.anyOf, path, report);
   if (schema.type === undefined) return value;
   if (!isOfType(value, schema)) {
-    report(path, `expected ${expectation(schema)}, found ${kindOf(value)}`);
+    const isFraction = schema.type === 'integer' && Number.isFinite(value) && !Number.isInteger(value);
+    const found = isFraction ? 'a fraction' : kindOf(value);
+    report(path, `expected ${expectation(schema)}, found ${found}`);
     return undefined;
   }
   if (typeof value === 'string') return readText(value, schema, path, report);
@@ -77,7 +79,8 @@ function readText(value: string, schema: Schema, path: Path, report: Report): st
 
 function readNumber(value: number, schema: Schema, path: Path, report: Report): number {
   const { minimum = -Infinity, maximum = Infinity } = schema;
-  if (value < minimum || value > maximum) report(path, `expected ${expectation(schema)}`);
+  if (value < minimum) report(path, `expected ${expectation(schema)}, found a smaller number`);
+  if (value > maximum) report(path, `expected ${expectation(schema)}, found a larger number`);
   return value;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../../machines/policy/policy.js';
-import type { EntryOAuth } from './server-config.js';
+import type { EntryOAuth, ServerLimits } from './server-config.js';
 
 /** The part of JSON Schema that `readShape` supports. `title` tells a person what was expected. */
 export interface Schema {
@@ -59,6 +59,14 @@ export const RETRY_CALLS: Schema = {
   enum: ['safe', 'never'] satisfies readonly RetryCalls[],
   title: "'safe' or 'never'",
 };
+
+export const COUNT: Schema = { type: 'integer', minimum: 1 };
+export const SERVER_LIMITS = {
+  stdioMessageBytes: COUNT,
+  remoteMessageBytes: COUNT,
+  structuralCharacters: COUNT,
+  listEntries: COUNT,
+} satisfies { readonly [K in keyof ServerLimits]-?: Schema };
 
 const BACKOFF_KINDS = {
   exponential: {

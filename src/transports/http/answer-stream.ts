@@ -28,6 +28,8 @@ export interface AnswerPort {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
+  /** An event exceeds the limit: fails the request, since it is taken for the answer. */
+  onOversize(): void;
   onWord(): void;
   /** Whether the answer has been delivered. */
   isAnswered(): boolean;
@@ -52,6 +54,10 @@ export async function readAnswer(
   let hasBrought = false;
   let ending: unknown;
 
+  const endSoon = (): void => {
+    if (port.isAnswered()) ending ??= port.clock.setTimeout(() => controller.abort(), END_AFTER_ANSWER_MS);
+  };
+
   const read = async (body: HttpReply['body']): Promise<void> => {
     try {
       await readEvents(body, {
@@ -59,7 +65,8 @@ export async function readAnswer(
         onWord: () => port.onWord(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => {
-          throw tooLarge(port);
+          port.onOversize();
+          endSoon();
         },
         onEvent: (event) => {
           if (event.event === 'endpoint' && !hasBrought) throw olderServer(port);
@@ -68,8 +75,7 @@ export async function readAnswer(
             hasBrought = true;
             port.onData(event.data);
           }
-          if (port.isAnswered())
-            ending ??= port.clock.setTimeout(() => controller.abort(), END_AFTER_ANSWER_MS);
+          endSoon();
         },
       });
     } catch (error) {
@@ -143,9 +149,4 @@ function olderServer({ requests }: AnswerPort): TransportError {
   const message = `${requests.address.shown} speaks the older SSE transport.`;
   const hint = "Set 'type' to 'sse', or leave it out.";
   return new OlderServer({ code: 'http-not-mcp', message, hint }, { written: false });
-}
-
-function tooLarge(port: AnswerPort): TransportError {
-  const message = `The answer of ${port.requests.address.shown} is above the limit of ${port.maxMessageBytes} bytes.`;
-  return new TransportError({ code: 'message-too-large', message }, { written: true });
 }

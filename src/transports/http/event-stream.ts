@@ -5,7 +5,9 @@
  * E2. An event above the limit is skipped as a whole and reported once, without waiting for its end; the next one is read
  *     as usual.
  */
-import { LineFramer } from '../../text/line-framer.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
+import { answeredId } from '../oversize-id.js';
 import type { HttpReply } from './http-exchange.js';
 import { mediaType } from './http-refusal.js';
 
@@ -36,6 +38,8 @@ export interface EventReader {
   onWord(): void;
   /** An event exceeds the limit. It is skipped, and reading goes on unless this throws. */
   onOversize(): void;
+  /** The event that exceeds the limit answers this request, as its first and last bytes say. */
+  onSkippedAnswer?(id: RequestId): void;
 }
 
 /** An id is sent back in a header, which cannot carry these characters. The standard excludes NUL. */
@@ -85,6 +89,9 @@ class EventParser {
   /** Characters of the event that has not ended yet, with everything that belongs to it. */
   #size = 0;
   #isOversize = false;
+  /** The beginning of the event that exceeds the limit. */
+  #head: string | undefined;
+  #isAnswerKnown = false;
   #data: string[] = [];
   #id: string | undefined;
   #event: string | undefined;
@@ -92,7 +99,10 @@ class EventParser {
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
-    const sink = { line: (text: string) => this.#read(text), oversize: () => this.#overflow() };
+    const sink = {
+      line: (text: string) => this.#read(text),
+      oversize: (line: OversizeLine) => this.#overflow(line.head, line.tail),
+    };
     this.#lines = new LineFramer(sink, maxSize);
   }
 
@@ -104,7 +114,7 @@ class EventParser {
   feed(chunk: Uint8Array): readonly Report[] {
     this.#hasSaid = false;
     this.#lines.push(this.#withLineFeeds(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)));
-    if (this.#lines.unfinished > this.#maxSize) this.#overflow();
+    if (this.#lines.unfinished > this.#maxSize) this.#overflow(this.#lines.beginning());
     const reports = this.#reports;
     this.#reports = [];
     return reports;
@@ -135,7 +145,7 @@ class EventParser {
     const line = hasMark ? text.slice(1) : text;
     if (line === '') return this.#dispatch();
     this.#size += line.length + 1;
-    if (this.#size > this.#maxSize) this.#overflow();
+    if (this.#size > this.#maxSize) this.#overflow(line);
     if (this.#isOversize || line.startsWith(':')) return;
     const colon = line.indexOf(':');
     if (colon === -1) return this.#set(line, '');
@@ -150,12 +160,17 @@ class EventParser {
       this.#reports.push((reader) => reader.onRetry(Number(value)));
   }
 
-  #overflow(): void {
+  /** @param line The line that exceeds the limit, or its beginning. */
+  #overflow(line: string, tail = ''): void {
     this.#isFirstLine = false;
+    this.#head ??= this.#data[0] ?? line.replace(/^\uFEFF?data: ?/, '');
     this.#data = [];
-    if (this.#isOversize) return;
+    if (!this.#isOversize) this.#reports.push((reader) => reader.onOversize());
     this.#isOversize = true;
-    this.#reports.push((reader) => reader.onOversize());
+    const id = this.#isAnswerKnown ? undefined : answeredId({ head: this.#head, tail });
+    if (id === undefined) return;
+    this.#isAnswerKnown = true;
+    this.#reports.push((reader) => reader.onSkippedAnswer?.(id));
   }
 
   #dispatch(): void {
@@ -166,6 +181,8 @@ class EventParser {
     }
     this.#size = 0;
     this.#isOversize = false;
+    this.#head = undefined;
+    this.#isAnswerKnown = false;
     this.#data = [];
     this.#id = undefined;
     this.#event = undefined;

@@ -22,9 +22,16 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
-import { DEFAULT_MESSAGE_LIMITS, jsonLimits, tooLargeAnswer, type MessageLimits } from '../message-limits.js';
+import {
+  DEFAULT_MESSAGE_LIMITS,
+  excessOfBytes,
+  jsonLimits,
+  tooLargeAnswer,
+  type MessageLimits,
+} from '../message-limits.js';
 import { NoiseGate } from '../noise-gate.js';
 import { answeredId, endsOf } from '../oversize-id.js';
+import { BodyTooLarge, readText } from './body-text.js';
 import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
@@ -301,10 +308,43 @@ export abstract class HttpSession implements SessionTransport {
   protected refuse(text: string, during?: RequestId): boolean {
     const excess = excessOf(text, this.limits);
     if (excess === undefined) return false;
-    this.notice('message-too-large', `Skipped a message of ${this.url} that ${excess}.`);
+    this.noteExcess(excess);
     const id = answeredId(endsOf(text));
     if (id !== undefined) this.deliver(tooLargeAnswer(id, excess), during);
     return true;
+  }
+
+  /** Reports a message that was skipped. Default: because of its bytes. */
+  protected noteExcess(excess = this.excessOfBytes): void {
+    this.notice('message-too-large', `Skipped a message of ${this.url} that ${excess}.`);
+  }
+
+  /** Fails a request whose answer was skipped. Default: because of its bytes. */
+  protected failSkipped(id: RequestId, excess = this.excessOfBytes): void {
+    this.deliver(tooLargeAnswer(id, excess), id);
+  }
+
+  /** The whole body answers a request: fails that, and returns true, if the body is beyond a limit. */
+  protected refuseAnswer(text: string | BodyTooLarge, id: RequestId): boolean {
+    const excess = text instanceof BodyTooLarge ? this.excessOfBytes : excessOf(text, this.limits);
+    if (excess === undefined) return false;
+    this.noteExcess(excess);
+    this.failSkipped(id, excess);
+    return true;
+  }
+
+  /** The body as text, or an error that says that it is beyond the limit. Rejects with the error that cut the body. */
+  protected async read(body: HttpReply['body']): Promise<string | BodyTooLarge> {
+    try {
+      return await readText(body, this.maxMessageBytes, () => this.alive());
+    } catch (error) {
+      if (error instanceof BodyTooLarge) return error;
+      throw error;
+    }
+  }
+
+  protected get excessOfBytes(): string {
+    return excessOfBytes('remoteMessageBytes', this.maxMessageBytes);
   }
 
   protected deliver(message: JSONRPCMessage, during?: RequestId): void {

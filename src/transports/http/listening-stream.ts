@@ -9,6 +9,7 @@
  * L4. The stream is optional. If it breaks, however often and however early, that says nothing about the session; it is
  *     reported as a reason to ping. Only a failure to connect counts against the server.
  */
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { TransportNotice } from '../session-transport.js';
@@ -28,6 +29,10 @@ export interface ListeningPort {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
+  /** A message exceeds the limit. */
+  onOversize(): void;
+  /** That message answers this request. */
+  onSkippedAnswer(id: RequestId): void;
   onWord(): void;
   onNotice(notice: TransportNotice): void;
   onOpen(): void;
@@ -57,7 +62,8 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
         maxSize: port.maxMessageBytes,
         onWord: () => port.onWord(),
         onRetry: (ms) => (retryMs = ms),
-        onOversize: () => port.onNotice(tooLarge(port.maxMessageBytes)),
+        onOversize: () => port.onOversize(),
+        onSkippedAnswer: (id) => port.onSkippedAnswer(id),
         onEvent: (event) => {
           if (event.id !== undefined) lastEventId = event.id === '' ? undefined : event.id;
           if (carriesMessage(event)) port.onData(event.data);
@@ -127,8 +133,4 @@ function givenUp({ code, http }: RawFailure): TransportNotice {
     kind: 'no-listening-stream',
     message: `The server offers no stream for its own messages (${reason}).`,
   };
-}
-
-function tooLarge(limit: number): TransportNotice {
-  return { kind: 'message-too-large', message: `Skipped a message above the limit of ${limit} bytes.` };
 }

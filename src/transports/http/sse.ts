@@ -10,7 +10,6 @@
  *     `initialize`, whose status says whether to try again.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { readText } from './body-text.js';
 import { isWithinOrigin, shownUrl } from './server-address.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { errorCode, type HttpReply } from './http-exchange.js';
@@ -127,10 +126,10 @@ class SseTransport extends HttpSession {
 
   /** Contrary to the specification, some servers answer in the reply to the POST. */
   async #readAnswer(reply: HttpReply, posting: Posting, id: RequestId): Promise<void> {
-    const text = await readText(reply.body, this.maxMessageBytes, () => this.alive()).catch(() => '');
-    const messages = parseMessages(text, this.limits);
+    const text = await this.read(reply.body).catch(() => '');
+    const messages = typeof text === 'string' ? parseMessages(text, this.limits) : undefined;
     if (posting.isAnswered) return;
-    if (messages === undefined) this.refuse(text, id);
+    if (messages === undefined) this.refuseAnswer(text, id);
     else for (const message of messages.filter(isAnswer)) this.deliver(message, id);
   }
 
@@ -185,11 +184,8 @@ class SseTransport extends HttpSession {
         onWord: () => this.alive(),
         // E2: the stream is never resumed.
         onRetry: () => {},
-        onOversize: () =>
-          this.notice(
-            'message-too-large',
-            `Skipped a message above the limit of ${this.maxMessageBytes} bytes.`,
-          ),
+        onOversize: () => this.noteExcess(),
+        onSkippedAnswer: (id) => this.failSkipped(id),
         onEvent: (event) => {
           if (event.event === 'endpoint') {
             if (this.#endpoint === undefined) this.#resolveEndpoint(event.data, reply.url);

@@ -16,7 +16,7 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from '../../async/abortable.js';
 import { OlderServer, readAnswer } from './answer-stream.js';
-import { beginsAsJson, readText, BodyTooLarge } from './body-text.js';
+import { beginsAsJson } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';
 import { errorCode } from './http-exchange.js';
 import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
@@ -27,7 +27,6 @@ import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
-import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 
 /** Other types with which servers send JSON; the last alternative matches replies without a type. */
 const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
@@ -159,7 +158,7 @@ class StreamableHttpTransport extends HttpSession {
       else this.#judge(seen.error);
       this.#settle(id, controller);
       if ('answer' in seen) return;
-      const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
+      const thrown = explained(seen.error, controller.signal, this.url);
       this.#doubtAfter(method, thrown.failure, controller.signal);
       throw thrown;
     }
@@ -205,10 +204,12 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   async #readJson(id: RequestId, reply: SessionReply): Promise<void> {
-    const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
-    const messages = parseMessages(text, this.limits);
-    if (messages === undefined)
-      throw tooComplex(text, this.limits, this.url) ?? (await this.requests.notMcp(reply, text));
+    const text = await this.read(reply.body);
+    const messages = typeof text === 'string' ? parseMessages(text, this.limits) : undefined;
+    if (messages === undefined) {
+      if (this.refuseAnswer(text, id)) return;
+      throw await this.requests.notMcp(reply, String(text));
+    }
     for (const message of messages) this.deliver(message, id);
     if (this.#unanswered.has(id)) throw unanswered(messages, this.url);
   }
@@ -227,6 +228,10 @@ class StreamableHttpTransport extends HttpSession {
           clock: this.clock,
           maxMessageBytes: this.maxMessageBytes,
           onData: (data) => this.receive(data, id),
+          onOversize: () => {
+            this.noteExcess();
+            this.failSkipped(id);
+          },
           onWord: () => this.alive(),
           isAnswered: () => !this.#unanswered.has(id),
         },
@@ -237,7 +242,7 @@ class StreamableHttpTransport extends HttpSession {
       if (error instanceof OlderServer && method === 'initialize' && this.#onolder !== undefined) {
         return this.#onolder(request, error);
       }
-      const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
+      const { failure } = explained(error, controller.signal, this.url);
       if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
       this.#judge(error);
       this.#doubtAfter(method, failure, controller.signal);
@@ -313,6 +318,8 @@ class StreamableHttpTransport extends HttpSession {
         maxMessageBytes: this.maxMessageBytes,
         onData: (data) => this.receive(data),
         onWord: () => this.alive(),
+        onOversize: () => this.noteExcess(),
+        onSkippedAnswer: (id) => this.failSkipped(id),
         onNotice: ({ kind, message }) => this.notice(kind, message),
         onOpen: () => (this.#isListening = this.#listening === controller),
         onUnreachable: (error) => this.#countUnreachable(error),
@@ -402,31 +409,12 @@ class StreamableHttpTransport extends HttpSession {
 }
 
 /** The error that broke an answer, as a failure. */
-function explained(
-  error: unknown,
-  signal: AbortSignal,
-  url: string | undefined,
-  maxBytes: number,
-): TransportError {
+function explained(error: unknown, signal: AbortSignal, url: string | undefined): TransportError {
   if (error instanceof TransportError) return error;
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof TransportError) return cause;
-  const failure: RawFailure =
-    cause instanceof BodyTooLarge
-      ? {
-          code: 'message-too-large',
-          message: `The answer of ${url} is above the limit of ${maxBytes} bytes.`,
-        }
-      : { code: 'connection-lost', message: `The answer of ${url} broke off (${errorCode(cause)}).` };
-  return new TransportError(failure, { written: true, cause });
-}
-
-/** The failure for an answer beyond a limit of JSON; undefined if it is within the limits. */
-function tooComplex(text: string, limits: JsonLimits, url: string | undefined): TransportError | undefined {
-  const excess = excessOf(text, limits);
-  if (excess === undefined) return undefined;
-  const message = `The answer of ${url} was skipped: it ${excess}.`;
-  return new TransportError({ code: 'message-too-large', message }, { written: true });
+  const message = `The answer of ${url} broke off (${errorCode(cause)}).`;
+  return new TransportError({ code: 'connection-lost', message }, { written: true, cause });
 }
 
 /** The failure for a JSON answer without the requested response; typically it is an error whose `id` is null. */

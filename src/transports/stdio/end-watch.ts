@@ -14,7 +14,7 @@ export type EndCause =
   | { readonly kind: 'exited'; readonly exit: ProcessExit }
   | { readonly kind: 'stdout-closed' }
   | { readonly kind: 'stdin-broken' }
-  | { readonly kind: 'endless-line'; readonly bytes: number };
+  | { readonly kind: 'endless-line'; readonly excess: string };
 
 /** How long a closed pipe waits for the exit that usually follows. */
 const EXIT_GRACE_MS = 250;
@@ -44,10 +44,10 @@ export class EndWatch {
     });
   }
 
-  /** Nothing more can be read. */
-  unreadable(bytes: number): void {
+  /** Nothing more can be read: a line without an end exceeds a limit, `excess` says which. */
+  unreadable(excess: string): void {
     if (this.#cause !== undefined) return;
-    this.#await({ kind: 'endless-line', bytes }, (done) => afterPendingReads(done));
+    this.#await({ kind: 'endless-line', excess }, (done) => afterPendingReads(done));
   }
 
   /** From now on Troupe ends the session. An exit that was seen but not reported yet is reported now. */
@@ -134,7 +134,7 @@ function described(cause: EndCause): RawFailure {
     case 'endless-line':
       return {
         code: 'message-too-large',
-        message: `The server wrote a line of more than ${cause.bytes.toLocaleString('en-US')} bytes to its stdout, and the line has not ended.`,
+        message: `The server wrote a line to its stdout that ${cause.excess} and has not ended.`,
       };
   }
 }

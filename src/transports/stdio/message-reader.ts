@@ -18,11 +18,11 @@ export interface MessageSink {
   /** A line that is not JSON-RPC, as it came. Must not throw. */
   noise(line: string): void;
   /** A line is beyond the limit; the request that it would have answered, if known. At most once a line. Must not throw. */
-  tooLarge(bytes: number, id: RequestId | undefined): void;
+  tooLarge(id: RequestId | undefined): void;
   /** JSON is beyond a limit, `excess` says which; the request that it would have answered, if known. Must not throw. */
   tooComplex(excess: string, id: RequestId | undefined): void;
   /** A line far beyond the limit has not ended: nothing more can be read. Must not throw. */
-  endless(bytes: number): void;
+  endless(): void;
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
@@ -51,7 +51,7 @@ export class MessageReader {
       {
         line: (text) => this.#read(text),
         oversize: (line) => {
-          if (!this.#isReported) sink.tooLarge(line.bytes, answeredId(line));
+          if (!this.#isReported) sink.tooLarge(answeredId(line));
           this.#isReported = false;
         },
       },
@@ -81,7 +81,7 @@ export class MessageReader {
   tellTooLarge(): void {
     if (!this.isBeyondLimit || this.#isReported) return;
     this.#isReported = true;
-    this.#sink.tooLarge(this.#framer.unfinished, answeredId({ head: this.#framer.beginning(), tail: '' }));
+    this.#sink.tooLarge(answeredId({ head: this.#framer.beginning(), tail: '' }));
   }
 
   end(): void {
@@ -154,7 +154,7 @@ export class MessageReader {
     if (unfinished <= this.#maxBytes * ENDLESS || this.#isEndless) return;
     this.#isEndless = true;
     this.tellTooLarge();
-    this.#sink.endless(unfinished);
+    this.#sink.endless();
   }
 
   #giveUpSpread(): void {

@@ -21,6 +21,7 @@ import type { JsonLimits } from '../../json/parse-json.js';
 import type { GuardLocation } from './guard.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { MessageReader } from './message-reader.js';
+import { excessOfBytes } from '../message-limits.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
 import type { SessionMark } from './owner-mark.js';
 import { ProcessGroup, WindowsProcessTree } from './process-group.js';
@@ -29,7 +30,7 @@ import { WriteQueue } from './write-queue.js';
 
 export interface ServerProcessEvents {
   message(message: JSONRPCMessage): void;
-  tooLarge(bytes: number, id: RequestId | undefined): void;
+  tooLarge(id: RequestId | undefined): void;
   tooComplex(excess: string, id: RequestId | undefined): void;
   noise(burst: NoiseBurst): void;
   stderr(line: string): void;
@@ -182,9 +183,9 @@ export class ServerProcess {
           if (!hasSpoken) this.#stdout.push(shown(line));
           this.#noise.add(line);
         },
-        tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
+        tooLarge: (id) => this.#events.tooLarge(id),
         tooComplex: (excess, id) => this.#events.tooComplex(excess, id),
-        endless: (bytes) => this.#end.unreadable(bytes),
+        endless: () => this.#end.unreadable(excessOfBytes('stdioMessageBytes', maxMessageBytes)),
       },
       maxMessageBytes,
       limits,

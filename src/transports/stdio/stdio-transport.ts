@@ -14,7 +14,13 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
-import { DEFAULT_MESSAGE_LIMITS, jsonLimits, tooLargeAnswer, type MessageLimits } from '../message-limits.js';
+import {
+  DEFAULT_MESSAGE_LIMITS,
+  excessOfBytes,
+  jsonLimits,
+  tooLargeAnswer,
+  type MessageLimits,
+} from '../message-limits.js';
 import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';
@@ -150,7 +156,7 @@ class StdioTransport implements SessionTransport {
   #events(): ServerProcessEvents {
     return {
       message: (message) => this.#deliver(message),
-      tooLarge: (bytes, id) => this.#refuse(this.#sizeInWords(bytes), id),
+      tooLarge: (id) => this.#refuse(excessOfBytes('stdioMessageBytes', this.#limits.maxMessageBytes), id),
       tooComplex: (excess, id) => this.#refuse(excess, id),
       noise: (burst) => this.#notify(noiseNotice(burst)),
       stderr: (line) => this.#guard(() => this.onstderr?.(line)),
@@ -171,11 +177,6 @@ class StdioTransport implements SessionTransport {
   #refuse(why: string, id: RequestId | undefined): void {
     this.#notify({ kind: 'message-too-large', message: `Skipped a message that ${why}.` });
     if (id !== undefined) this.#deliver(tooLargeAnswer(id, why));
-  }
-
-  #sizeInWords(bytes: number): string {
-    const limit = this.#limits.maxMessageBytes;
-    return `has ${bytes.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}`;
   }
 
   #notify(notice: TransportNotice): void {

@@ -41,6 +41,8 @@ describe('a call with a mistake', () => {
 
   it.each([
     [{ timeoutMs: '5s' }, "'timeoutMs'"],
+    [{ timeoutMs: -1 }, "'timeoutMs'"],
+    [{ totalTimeoutMs: Number.NaN }, "'totalTimeoutMs'"],
     [{ totalTimeoutMs: null }, "'totalTimeoutMs'"],
     [{ retryCalls: 'always' }, "'retryCalls'"],
   ])('is rejected and not sent if its options are %j', async (options, option) => {

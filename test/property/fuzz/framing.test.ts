@@ -71,9 +71,9 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
     {
       message: (value) => output.push(value),
       noise: (line) => output.push({ noise: line }),
-      // A line far beyond the limit is reported before its end.
-      tooLarge: (size, id) => output.push(size > 4 * limit ? { size: 'endless' } : { size, id }),
-      tooComplex: () => {},
+      // A line far beyond the limit is reported before its end, when its id may not be known.
+      tooLarge: () => void output.push({ size: 'too large' }),
+      tooComplex: (_, id) => void output.push({ size: 'too complex', id }),
       endless: () => {},
     },
     limit,

@@ -1,5 +1,7 @@
 /** Tools that a server lists and that cannot be offered, and tools that are not known yet. */
 import { describe, expect, it } from 'vitest';
+import { leftOutLines } from '../../../src/cli/output/server-notes.js';
+import type { ServerStatus } from '../../../src/index.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -49,6 +51,41 @@ describe('a tool that is left out', () => {
     await a.refresh();
     expect(a.status.toolsLeftOut).toEqual([]);
     await expect(troupe.callTool('mcp__a__broken')).resolves.toBeDefined();
+  });
+});
+
+describe('a list beyond a limit', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useTroupes();
+  const page = (from: number, nextCursor?: string) => ({
+    tools: [tool(`t${from}`), tool(`t${from + 1}`)],
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+  });
+  const paged = new ScriptedServer({
+    tools: [tool('t1')],
+    on: {
+      'tools/list': ({ cursor }) => (cursor === 'b' ? page(3) : page(1, 'b')),
+    },
+  });
+
+  it.each([
+    ['entries', { listEntries: 1 }, ['t2', 't3', 't4'], 'mcp__a__t4', 'limits.listEntries'],
+    ['structure', { structuralCharacters: 20 }, [null], 'mcp__a__t9', 'limits.structuralCharacters'],
+  ])('of %s is counted, and the error of a call names the option', async (_, limits, left, name, option) => {
+    const { troupe } = make({ servers: { a: inProcess(paged) }, limits });
+    await troupe.start();
+    expect(troupe.status[0]?.toolsLeftOut.map((each) => each.tool)).toEqual(left);
+    expect(leftOutLines(troupe.status[0] as ServerStatus).join(' ')).toContain(option);
+    const message = expect.stringContaining(option) as unknown;
+    await expect(troupe.callTool(name)).rejects.toMatchObject({ code: 'UNKNOWN_TOOL', message });
+  });
+
+  it('counts by the limit of the entry, before the one of the troupe', async () => {
+    const limits = { listEntries: 1, structuralCharacters: 1_000 };
+    const { troupe } = make({ servers: { a: inProcess(paged, { limits: { listEntries: 3 } }) }, limits });
+    await troupe.start();
+    expect(troupe.status[0]?.toolsLeftOut.map((each) => each.tool)).toEqual(['t4']);
   });
 });
 

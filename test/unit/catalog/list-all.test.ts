@@ -53,9 +53,31 @@ describe('a complete list', () => {
       cursor === undefined ? { tools: [1, 2], nextCursor: 'b' } : { tools: [3, 4, 5] },
     );
     const { signal } = new AbortController();
-    const { items, problem } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
+    const { items, ...rest } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
     expect(items).toEqual([1, 2, 3]);
-    expect(problem).toContain('3 entries');
+    expect(rest.beyond).toEqual([4, 5]);
+    expect(rest.problem).toContain('limits.listEntries');
+  });
+
+  it.each([{ listEntries: null }, { listEntries: undefined }, null])(
+    'is whole with the limits %j',
+    async (limits) => {
+      const { client } = pagesFrom(() => ({ tools: [1, 2] }));
+      const { signal } = new AbortController();
+      const request = { ...TOOLS, limits: limits as never };
+      const whole = await listAll(client, createControlledClock(), request, signal);
+      expect(whole).toEqual({ items: [1, 2], problem: undefined });
+    },
+  );
+
+  it('reads the pages after its last entry, so that what is left out can be named', async () => {
+    const limits = { listEntries: 1 };
+    const { client } = pagesFrom((cursor) =>
+      cursor === undefined ? { tools: [1, 2], nextCursor: 'b' } : { tools: [2, 3] },
+    );
+    const { signal } = new AbortController();
+    const whole = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
+    expect(whole).toMatchObject({ items: [1], beyond: [2, 3] });
   });
 
   it('has at most the structure of one message over all pages', async () => {
@@ -64,9 +86,10 @@ describe('a complete list', () => {
       cursor === undefined ? { tools: [{}, {}, {}], nextCursor: 'b' } : { tools: [{}, {}, {}] },
     );
     const { signal } = new AbortController();
-    const { items, problem } = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
-    expect(items).toHaveLength(3);
-    expect(problem).toContain('too large');
+    const list = await listAll(client, createControlledClock(), { ...TOOLS, limits }, signal);
+    expect(list.items).toHaveLength(3);
+    expect(list.isCut).toBe(true);
+    expect(list.problem).toContain('limits.structuralCharacters');
   });
 
   it('ends at a repeated cursor, and reports it', async () => {

@@ -37,4 +37,13 @@ describe('the log of troupe serve', () => {
       "1970-01-01T00:00:00.000Z warn gateway 'docs' goes on as it was.",
     ]);
   });
+
+  it.each<DiagnosticKind>(['catalog-problem', 'message-too-large'])(
+    'warns of a %s: the clients do not get all that the server sent.',
+    (kind) => {
+      const { report, lines } = logged();
+      report(kind, 'too much');
+      expect(lines).toEqual(['1970-01-01T00:00:00.000Z warn troupe too much']);
+    },
+  );
 });

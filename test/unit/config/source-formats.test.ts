@@ -485,7 +485,7 @@ describe('a mistake in a field of another host', () => {
     [
       'cline',
       '{ "mcpServers": { "a": { "command": "x", "timeout": -1 } } }',
-      "cline:1:42: server 'a', field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+      "cline:1:42: server 'a', field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a smaller number",
     ],
     [
       'gemini',

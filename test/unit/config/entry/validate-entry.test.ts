@@ -220,11 +220,11 @@ describe('an entry is refused', () => {
     [{ command: 'x', start: 'later' }, "field 'start': expected one of 'eager', 'lazy', found 'later'"],
     [
       { command: 'x', timeout: -1 },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a smaller number",
     ],
     [
       { command: 'x', timeout: 1e12 },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a larger number",
     ],
     [
       { command: 'x', timeout: Number.NaN },
@@ -237,11 +237,11 @@ describe('an entry is refused', () => {
     ],
     [
       { command: 'x', policy: { maxAttempts: 0 } },
-      "field 'policy.maxAttempts': expected a whole number of at least 1",
+      "field 'policy.maxAttempts': expected a whole number of at least 1, found a smaller number",
     ],
     [
       { command: 'x', policy: { maxAttempts: 1.5 } },
-      "field 'policy.maxAttempts': expected a whole number of at least 1, found a number",
+      "field 'policy.maxAttempts': expected a whole number of at least 1, found a fraction",
     ],
     [{ command: 'x', policy: { ping: 5 } }, "field 'policy.ping': expected an object, found a number"],
     [{ command: 'x', policy: { backoff: { kind: 'fixed' } } }, "field 'policy.backoff': lacks 'delaysMs'"],

@@ -275,7 +275,7 @@ describe('A stream that has given the answer', () => {
 
 describe('An event above the size limit', () => {
   it('fails only its own request', async () => {
-    const { server, transport, recorded } = await connect(
+    const { server, transport, recorded, clock } = await connect(
       mcp({
         request: (seen, res) => {
           const text = 'x'.repeat(seen.rpc.method === 'big' ? 300_000 : 10);
@@ -289,8 +289,12 @@ describe('An event above the size limit', () => {
     await transport.send(request(1, 'big'));
     await transport.send(request(2, 'small'));
     await recorded.answerTo(2);
-    await recorded.until(() => recorded.lost.length > 0);
-    expect(recorded.lost).toMatchObject([{ id: 1, failure: { code: 'message-too-large' } }]);
+    expect(await recorded.answerTo(1)).toMatchObject({
+      error: { code: MESSAGE_TOO_LARGE, message: expect.stringContaining('limits.remoteMessageBytes') },
+    });
+    expect(recorded.lost).toEqual([]);
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('message-too-large');
+    await clock.advance(1_000);
     const [big] = await server.arrived(({ rpc }) => rpc.method === 'big');
     await big?.over;
     expect(transport.ended).toBeUndefined();

@@ -1,5 +1,6 @@
 /** The older HTTP+SSE transport: the stream is the session. */
 import { describe, expect, it } from 'vitest';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/message-limits.js';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { useHttpFixture, type Connect, type Fixture } from '../../../support/http-fixture.js';
@@ -299,6 +300,21 @@ describe('The SSE transport', () => {
     const { transport } = await connect(sse(refuse(404)));
     await transport.start();
     expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('http-status');
+  });
+
+  it.each([
+    ['first', (id: unknown, text: string) => ({ jsonrpc: '2.0', id, result: { text } })],
+    ['last', (id: unknown, text: string) => ({ jsonrpc: '2.0', result: { text }, id })],
+  ])('fails the request whose answer is above the limit, with its id %s', async (_, answer) => {
+    const handle = sse((seen, res) => {
+      res.writeHead(202).end();
+      handle.stream?.write(event(answer(seen.rpc.id, 'x'.repeat(200_000))));
+    });
+    const { transport, recorded } = await connect(handle, { limits: { remoteMessageBytes: 100_000 } });
+    await transport.start();
+    await transport.send(request(1, 'tools/call'));
+    expect(await recorded.answerTo(1)).toMatchObject({ error: { code: MESSAGE_TOO_LARGE } });
+    expect(recorded.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
   });
 
   it('skips a message above the limit, and continues', async () => {

@@ -1,5 +1,6 @@
 /** Messages in both directions, and the handling of refusals; over both HTTP clients. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/message-limits.js';
 import { classify } from '../../../../machines/policy/failure.js';
 import type { SessionTransport } from '../../../../src/transports/session-transport.js';
 import { isAsProtected } from '../../../../src/transports/http/server-address.js';
@@ -544,9 +545,12 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       { limits: { remoteMessageBytes: 2_000 } },
     );
     await open(transport);
-    const big = failureOf(transport.send(request(1, 'big')));
+    await transport.send(request(1, 'big'));
     await transport.send(request(2, 'small'));
-    expect((await big).failure.code).toBe('message-too-large');
+    expect(await recorded.answerTo(1)).toMatchObject({
+      error: { code: MESSAGE_TOO_LARGE, message: expect.stringContaining('limits.remoteMessageBytes') },
+    });
+    expect(recorded.notices.map(({ kind }) => kind)).toContain('message-too-large');
     expect(recorded.messages.at(-1)).toMatchObject({ id: 2 });
     expect(transport.ended).toBeUndefined();
   });
@@ -560,9 +564,11 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       { limits: { structuralCharacters: 60 } },
     );
     await open(transport);
-    const big = failureOf(transport.send(request(1, 'big')));
+    await transport.send(request(1, 'big'));
     await transport.send(request(2, 'small'));
-    expect((await big).failure.code).toBe('message-too-large');
+    expect(await recorded.answerTo(1)).toMatchObject({
+      error: { code: MESSAGE_TOO_LARGE, message: expect.stringContaining('limits.structuralCharacters') },
+    });
     expect(recorded.messages.at(-1)).toMatchObject({ id: 2 });
     expect(transport.ended).toBeUndefined();
   });

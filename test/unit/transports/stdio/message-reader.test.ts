@@ -15,17 +15,17 @@ function reading(
 ): {
   readonly reader: MessageReader;
   readonly heard: Heard;
-  readonly endless: number[];
+  readonly endless: string[];
 } {
   const heard: Heard = { messages: [], noise: [], tooLarge: [], tooComplex: [] };
-  const endless: number[] = [];
+  const endless: string[] = [];
   const reader = new MessageReader(
     {
       message: (message) => void heard.messages.push(message),
       noise: (line) => void heard.noise.push(line),
-      tooLarge: (bytes, id) => void heard.tooLarge.push([bytes, id]),
+      tooLarge: (id) => void heard.tooLarge.push(id),
       tooComplex: (excess, id) => void heard.tooComplex.push([excess, id]),
-      endless: (bytes) => void endless.push(bytes),
+      endless: () => void endless.push('endless'),
     },
     limit,
     limits,
@@ -96,7 +96,7 @@ describe('the message reader', () => {
     expect(read(`${answer}\n${PING}\n`)).toEqual({
       messages: [ping],
       noise: [],
-      tooLarge: [[answer.length, 7]],
+      tooLarge: [7],
       tooComplex: [],
     });
   });
@@ -165,17 +165,14 @@ describe('the message reader', () => {
     expect([reader.isBeyondLimit, heard.tooLarge]).toEqual([true, []]);
     reader.tellTooLarge();
     reader.tellTooLarge();
-    expect(heard.tooLarge).toEqual([[begin.length + 100, 7]]);
+    expect(heard.tooLarge).toEqual([7]);
     reader.push(Buffer.from('x'.repeat(200)));
     expect(endless).toEqual([]);
     reader.push(Buffer.from(`"}\n${PING}\n`));
-    expect(heard).toMatchObject({ messages: [ping], tooLarge: [[begin.length + 100, 7]] });
+    expect(heard).toMatchObject({ messages: [ping], tooLarge: [7] });
     for (let count = 0; count < 5; count += 1) reader.push(Buffer.from('x'.repeat(100)));
-    expect(endless).toEqual([500]);
-    expect(heard.tooLarge).toEqual([
-      [begin.length + 100, 7],
-      [500, undefined],
-    ]);
+    expect(endless).toEqual(['endless']);
+    expect(heard.tooLarge).toEqual([7, undefined]);
   });
 
   it('does not search long for messages that are none', () => {

@@ -42,7 +42,7 @@ export type {
   NetworkOptions,
   NetworkServer,
 } from './transports/http/network-options.js';
-export type { MessageLimits } from './transports/message-limits.js';
+export type { MessageLimits } from './json/limits.js';
 export type { CallOptions } from './calls/call.js';
 
 export type {

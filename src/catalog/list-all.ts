@@ -4,7 +4,8 @@ import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import { jsonSize, jsonStructure } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
-import { allLimits, raisedBy, type MessageLimits } from '../transports/message-limits.js';
+import type { MessageLimits } from '../json/limits.js';
+import { allLimits, raisedBy } from '../transports/message-limits.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;

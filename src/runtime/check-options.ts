@@ -19,7 +19,7 @@ import { checkPort, refuseProblems } from '../config/refuse-options.js';
 import { recordProblem } from '../event-log/record/record-options.js';
 import type { TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
-import type { MessageLimits } from '../transports/message-limits.js';
+import type { MessageLimits } from '../json/limits.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';

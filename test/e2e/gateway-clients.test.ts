@@ -26,10 +26,7 @@ const LIMIT_MS = 60_000;
 const ECHO = 'mcp__everything__echo';
 const WAIT = { timeout: 30_000, interval: 200 };
 /** A server that starts quickly, because the tests over stdio are about the client and the gateway. */
-const addQuick = (cwd: string): string[] => [
-  '--add',
-  `quick=${process.execPath} ${relative(cwd, 'test/support/quick-server.mjs')}`,
-];
+const ADD_QUICK = ['--add', `quick=${process.execPath} ${resolve('test/support/quick-server.mjs')}`];
 const QUICK_ECHO = 'mcp__quick__echo';
 
 let gateway: Gateway;
@@ -86,7 +83,7 @@ describe('the MCP Inspector', () => {
     'lists the tools over stdio.',
     async () => {
       const { cwd } = INSPECTOR;
-      const serve = [process.execPath, relative(cwd, MAIN), 'serve', ...addQuick(cwd)];
+      const serve = [process.execPath, relative(cwd, MAIN), 'serve', ...ADD_QUICK];
       const { tools } = await inspect([...serve, '--method', 'tools/list']);
       expect(tools).toContainEqual(expect.objectContaining({ name: QUICK_ECHO }));
     },
@@ -104,7 +101,7 @@ describe('the AI SDK', () => {
             ? { type: 'http', url: service.url, headers: bearer }
             : new Experimental_StdioMCPTransport({
                 command: process.execPath,
-                args: [MAIN, 'serve', ...addQuick('.')],
+                args: [MAIN, 'serve', ...ADD_QUICK],
                 stderr: 'ignore',
               }),
       });

@@ -92,6 +92,7 @@ describe('other real servers', () => {
     const server = (name: string, ...args: string[]): ServerConfig => ({
       command: process.execPath,
       args: [`${SERVERS}/${name}/dist/index.js`, ...args],
+      cwd: process.cwd(),
     });
     await using troupe = createTroupe({
       servers: {

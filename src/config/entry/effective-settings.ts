@@ -11,7 +11,7 @@ import {
 } from '../../../machines/policy/policy.js';
 import { mayDownload, type CommandLine } from './may-download.js';
 import { FIELD_ROWS, type ENTRY_FIELDS } from './entry-fields.js';
-import type { MessageLimits } from '../../transports/message-limits.js';
+import type { MessageLimits } from '../../json/limits.js';
 import type { PolicyOverrides, ServerSettings } from './server-config.js';
 
 /** Overrides launch, handshake and list limits of every server; milliseconds, 0 = no limit. */

@@ -1,5 +1,5 @@
 /** The entry of one server, as a host or a configuration file declares it. */
-import type { MessageLimits } from '../../transports/message-limits.js';
+import type { MessageLimits } from '../../json/limits.js';
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 

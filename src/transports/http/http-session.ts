@@ -22,13 +22,8 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
-import {
-  DEFAULT_MESSAGE_LIMITS,
-  excessOfBytes,
-  jsonLimits,
-  tooLargeAnswer,
-  type MessageLimits,
-} from '../message-limits.js';
+import type { MessageLimits } from '../../json/limits.js';
+import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
 import { NoiseGate } from '../noise-gate.js';
 import { answeredId, endsOf } from '../oversize-id.js';
 import { BodyTooLarge, readText } from './body-text.js';

@@ -14,13 +14,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
-import {
-  DEFAULT_MESSAGE_LIMITS,
-  excessOfBytes,
-  jsonLimits,
-  tooLargeAnswer,
-  type MessageLimits,
-} from '../message-limits.js';
+import type { MessageLimits } from '../../json/limits.js';
+import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
 import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';

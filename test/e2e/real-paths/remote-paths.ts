@@ -445,7 +445,8 @@ export function remotePaths(): void {
       const write = (settings: Partial<HttpServerConfig>): void =>
         writeFileSync(path, JSON.stringify({ mcpServers: { [SERVER]: entryOf(program, settings) } }));
       write({});
-      const life = new RemoteLife(program, { config: { path, scope: 'project' } });
+      const config = { path, scope: 'project' } as const;
+      const life = new RemoteLife(program, { config, trust: 'programs-only' });
       await life.reaches('ready');
       write({ headers: { 'x-change': '${HOME}' } });
       life.troupe.reload().catch(() => {});

@@ -123,7 +123,7 @@ describe('a server with a limit of concurrent calls', () => {
   it('is not considered silent because a call waits for its slot', async () => {
     const { call, gates, arrived, clock, events } = await begin({ maxConcurrentCalls: 1 });
     const first = call(0, { timeoutMs: 0 });
-    const second = call(1, { timeoutMs: 1_000 });
+    const second = call(1, { timeoutMs: 1_000, totalTimeoutMs: 0 });
     await clock.advance(60_000);
     gates[0]?.open();
     await first;

@@ -52,7 +52,7 @@ const checks = {
     if (missing.length > 0) throw new Error(`its help does not mention ${missing.join(', ')}:\n${help}`);
   },
   'the command checks a server of the examples and lists its tools': () => {
-    const server = 'node node_modules/mcp-troupe/docs/examples/business-data-server/server.mjs --stdio';
+    const server = 'node ./node_modules/mcp-troupe/docs/examples/business-data-server/server.mjs --stdio';
     troupe('check', '--add', `data=${server}`);
     const tools = troupe('tools', '--add', `data=${server}`);
     if (!tools.includes('describeCategory')) throw new Error(`it lists:\n${tools}`);

@@ -161,7 +161,7 @@ describe('troupe import', () => {
     });
     expect(stderr).toContain('left out: .mcp.json:1:');
     expect(stderr).toContain(
-      'all.json names the folder in which these servers start, so that they work wherever the file is used: lamps\n',
+      'all.json names the folder in which these servers start, so that they work wherever the file is used: own, off, lamps\n',
     );
     expect(stderr).toContain(
       'all.json holds entries of project files that are not trusted; if you give it with --config, they start without asking: lamps\n',

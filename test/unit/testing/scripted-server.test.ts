@@ -99,7 +99,7 @@ describe('a scripted server', () => {
     const why =
       "No server can follow this script: 'tool': is not known here; did you mean 'tools'?; " +
       "'start.fault': expected one of 'silent', 'crash', found 'explode'; " +
-      "'on.ping[0].afterMs': expected a number of at least 0; 'on.ping[1]': expected an object, found null; " +
+      "'on.ping[0].afterMs': expected a number of at least 0, found a smaller number; 'on.ping[1]': expected an object, found null; " +
       "'on.call': must not be empty";
     expect(() => createScriptedServer(wrong as never)).toThrow(new TypeError(why));
     expect(() => (server.script = wrong as never)).toThrow(new TypeError(why));

@@ -137,7 +137,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
       new TypeError('No server can follow this order: expected an object, found null'),
     );
     expect(() => program.tell({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
-      "'exitCode': expected a whole number from 0 to 255; 'script.on.ping.afterMs': expected a number of at least 0",
+      "'exitCode': expected a whole number from 0 to 255, found a larger number; 'script.on.ping.afterMs': expected a number of at least 0",
     );
   });
 

@@ -122,19 +122,24 @@ describe('an unusual time limit', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it.each([Infinity, Number.MAX_SAFE_INTEGER, NaN])(
-    'of %d lets a call wait for its answer',
-    async (timeoutMs) => {
-      const server = new ScriptedServer({ on: { 'tools/call': silent } });
-      const { troupe, clock, events } = make({ servers: { a: inProcess(server) } });
-      await troupe.start();
-      const caller = new AbortController();
-      troupe.callTool('mcp__a__echo', {}, { timeoutMs, signal: caller.signal }).catch(() => {});
-      await server.whenReceived('tools/call');
-      expect(clock.pending.every((ms) => ms < 2 ** 31)).toBe(true);
-      await clock.advance(3_600_000);
-      expect(events.of('call.finished')).toEqual([]);
-      caller.abort();
-    },
-  );
+  it.each([Infinity, Number.MAX_SAFE_INTEGER])('of %d lets a call wait for its answer', async (timeoutMs) => {
+    const server = new ScriptedServer({ on: { 'tools/call': silent } });
+    const { troupe, clock, events } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    const caller = new AbortController();
+    troupe.callTool('mcp__a__echo', {}, { timeoutMs, signal: caller.signal }).catch(() => {});
+    await server.whenReceived('tools/call');
+    expect(clock.pending.every((ms) => ms < 2 ** 31)).toBe(true);
+    await clock.advance(3_600_000);
+    expect(events.of('call.finished')).toEqual([]);
+    caller.abort();
+  });
+
+  it.each([NaN, -1])('of %d is refused', async (timeoutMs) => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    await expect(troupe.callTool('mcp__a__echo', {}, { timeoutMs })).rejects.toBeInstanceOf(TypeError);
+    expect(server.of('tools/call')).toEqual([]);
+  });
 });

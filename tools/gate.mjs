@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const STEP_LIMIT_MS = 20 * 60_000;
+const STEP_LIMIT_MS = 40 * 60_000;
 const project = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'troupe-gate-'));
 const report = join(scratch, 'vitest.json');

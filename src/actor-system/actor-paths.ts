@@ -12,7 +12,7 @@ export interface ActorPath {
 
 export class AddressBook {
   readonly #places = new WeakMap<AnyActorRef, ActorPath>();
-  /** Whose incarnations are those of the auxiliary machines. */
+  /** Counts the incarnations of the auxiliary machines. */
   readonly #roots: Pick<ActorPath, 'incarnations'> = { incarnations: undefined };
 
   constructor(manager: AnyActorRef) {

@@ -33,7 +33,7 @@ export type Resolution =
       readonly config: ServerConfig;
       /** The folder that relative paths of the entry start from. */
       readonly folder: string;
-      /** For a program that starts outside of the workspace: what to do if it needs that. */
+      /** Advice for a program that starts outside of the workspace and may need it. */
       readonly elsewhere?: string | undefined;
     };
 
@@ -126,7 +126,7 @@ const MAY_MISS_FILES: ReadonlySet<string> = new Set(['process-exited', 'stdout-c
 const MISSED =
   /ENOENT|no such file|not found|cannot find|can't (?:find|open)|could not (?:find|open)|no module named|does not exist|not a (?:git|directory)|missing/i;
 
-/** The hint of a failure, with what to do if the program missed the files of the workspace. */
+/** The hint of a failure, with advice if the program may have needed the files of the workspace. */
 export function adviceOnFolder(ports: EffectPorts) {
   return (key: SessionKey, failure: RawFailure): string | undefined => {
     const { config, elsewhere } = ports.sessions.get(key)?.plan ?? {};

@@ -5,7 +5,7 @@
  * A1. A missing answer (unreachable, too slow, 429, 5xx) is thrown as a `TransportError`: the SDK would take a failed
  *     look-up for "has no metadata" and go on with guessed addresses.
  * A2. After `close()` no socket is open.
- * A3. A server leads to no address that it must not choose (`auth-reach.ts`).
+ * A3. A server cannot send requests to an address that it must not choose (`auth-reach.ts`).
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { excessOf } from '../json/parse-json.js';

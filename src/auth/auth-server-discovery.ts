@@ -5,7 +5,7 @@
  *     authorization server must be about itself (RFC 8414 section 3.3).
  * D2. Every address in them is protected at least as well as the server (`requireProtected`).
  * D3. A client that belongs to one authorization server is not sent to another.
- * D4. No address in them leads where the server must not send requests (`auth-reach.ts`).
+ * D4. Addresses that the server must not choose are refused (`auth-reach.ts`).
  * D5. A look-up that is refused with 4xx means that there is no metadata; any other error ends the discovery.
  */
 import {

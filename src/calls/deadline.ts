@@ -29,12 +29,12 @@ export interface Limits {
   readonly totalMs: number;
 }
 
-/** How many times the longest silence a whole request takes at most, unless its caller says otherwise. */
+/** The total limit of a request in multiples of its limit without progress. */
 const SILENCES = 6;
 
 /**
- * The limits of a request: without a total limit of its caller, a server that keeps telling progress would keep it for ever
- * (MCP 2025-11-25, "Timeouts": a maximum should always be enforced). Without a limit of silence there is none.
+ * The limits of a request: without a total limit of its caller, a server that keeps reporting progress would keep it alive for ever
+ * (MCP 2025-11-25, "Timeouts": a maximum should always be enforced). Without a limit for silence, there is no total limit.
  */
 export function limitsOf(idleMs: number, totalMs: number = SILENCES * idleMs): Limits {
   return { idleMs, totalMs };

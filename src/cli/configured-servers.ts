@@ -141,7 +141,7 @@ function nothingConfigured(
   return new UsageError([none, ...ignored].join('; '));
 }
 
-/** A variable that was to name a folder of the user. */
+/** A variable that should name a folder of the user. */
 function isIgnoredVariable({ source, server }: ConfigProblem): boolean {
   return server === undefined && /^[A-Z_]+$/.test(source);
 }

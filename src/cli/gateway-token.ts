@@ -21,7 +21,7 @@ const NAME = 'gateway-token';
 const BYTES = 32;
 const FORM = /^[\w-]{43}$/;
 const FOR_OTHERS = 0o077;
-/** Bytes of a file that can be one. */
+/** Most bytes of a file with a token. */
 const LONGEST = 64;
 
 /** The kept token, or a new one. Rejects if it cannot be kept. */

@@ -1,8 +1,8 @@
 /**
  * Turns an incident into a test: the log of one connection, and a vitest file that reproduces it.
  *
- * X1. A log is data of whoever made it. What the test takes from it is written as literals of JSON, never as anything else,
- *     not even as a comment: the name of the connection, and states of the chart.
+ * X1. Anybody may have written the log. The test contains only two things from it, the name of the connection and the states
+ *     of the chart, and both as JSON literals: never as code, and not even in a comment.
  * X2. The server of the test has a name that the configuration accepts, whatever the log calls it.
  */
 import { readFile, rm } from 'node:fs/promises';

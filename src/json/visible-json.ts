@@ -1,6 +1,6 @@
 /**
- * JSON text without a character that controls a terminal, ends a line of code or changes what is seen: such characters are
- * written as `\uXXXX`, so the value stays the same. `JSON.stringify` does so only up to U+001F.
+ * JSON text in which every character that controls a terminal, ends a line of code or changes what is seen is written as a
+ * Unicode escape. The value stays the same. `JSON.stringify` escapes only up to U+001F.
  */
 const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -343,7 +343,7 @@ export class Troupe {
   serversToCome(name: string): readonly string[] {
     const { servers, naming, registry } = this.#parts;
     if (this.whyIdle !== undefined || this.vanished(name) !== undefined) return [];
-    // Every waiting call asks after each batch of events, so the name comes first: a status costs far more.
+    // Every waiting call asks after each batch of events, so the name is compared first: a status costs far more.
     return [...servers.all]
       .filter((server) => mayBeOf(server.name, name, naming) && !registry.hasListOf(server.name))
       .filter(

@@ -98,7 +98,7 @@ function isOrdinary(value: string): boolean {
   return value.split(/[^\p{L}\p{N}]+/u).every((piece) => piece.length <= MAX_WORD && ORDINARY.test(piece));
 }
 
-/** Whether a long piece of it is no word and no number. A path or a name of several words has no such piece. */
+/** Whether a long part of it is neither a word nor a number. Paths and names of several words have no such part. */
 export function hasRandomPiece(value: string): boolean {
   return value
     .split(/[^\p{L}\p{N}]+/u)

@@ -1,7 +1,8 @@
 /**
  * `src/secrets` finds the secrets of a configuration and masks them wherever a server or an error repeats them: the
  * values of an entry's env and headers, of the variables that it refers to and their defaults, of its arguments, and of the
- * credentials, query and path of its address and of those in its arguments and env.
+ * credentials, query and path of its address and of those in its arguments and env. Longer than 300 lines because each place
+ * of an entry has its own short function.
  *
  * X1. A secret is found unchanged, in the spellings of `secret-encodings.ts`, and if its end was cut off.
  * X2. Values shorter than four characters are not masked: they would be found everywhere and protect nothing. A value
@@ -94,7 +95,7 @@ function inheritedSecrets(
     .filter((name) => !NO_SECRETS.has(name))
     .flatMap((name) => {
       const value = values[name] ?? '';
-      // Of all variables of the host, most are none of the server's business.
+      // Most variables of the host do not concern the server.
       return inheritEnv === true && !suggestsSecret(name) ? passwordsOf(value) : valueSecrets([name], value);
     });
 }
@@ -153,7 +154,7 @@ function argumentSecrets(args: readonly string[]): readonly string[] {
   });
 }
 
-/** A text of one piece that looks random. Most arguments are options, words, paths, packages and code. */
+/** A text without separators that looks random. Most arguments are options, words, paths, packages and code. */
 function isToken(value: string): boolean {
   if (!/^(?!-)(?=.*\d)(?=.*[a-z])[\w+/=.~-]{16,}$/i.test(value) || /\/.*\.\w{1,6}$/.test(value)) return false;
   return isSecret([], value) && hasRandomPiece(value);

@@ -52,7 +52,7 @@ export async function readEnvFile(
   return NOTHING;
 }
 
-/** Nobody has trusted the project, whose file may say what a program of the user loads. */
+/** The file is part of a project that nobody has trusted, so it must not decide what a program of the user loads. */
 async function withoutDeciding(values: Values, path: string, cwd: string): Promise<EnvFile> {
   const ignored = Object.keys(values).filter(decidesWhatRuns);
   if (ignored.length === 0) return { values, ignored };

@@ -1,5 +1,6 @@
 /**
- * Reads every source, merges their entries and reports what is wrong. Starts nothing and expands nothing.
+ * Reads every source, merges their entries and reports what is wrong. Starts nothing and expands nothing. Longer than 300
+ * lines because it holds every rule about sources, each in a short function.
  *
  * L1. Never rejects: a source that cannot be read is a report and a problem, and the others go on.
  */

@@ -73,7 +73,7 @@ export class Server implements Supervised {
   #secrets: KnownSecrets | undefined;
   #ref: ConnectionRef | undefined;
   #isRemoved = false;
-  /** The ignored variables that were told last. */
+  /** The ignored variables that were reported last. */
   #ignored = '';
 
   constructor(

@@ -10,7 +10,7 @@ export interface LaunchPlan {
   readonly config: ServerConfig;
   /** The folder that relative paths of the entry start from. */
   readonly folder: string;
-  /** For a program that starts outside of the workspace: what to do if it needs that. */
+  /** Advice for a program that starts outside of the workspace and may need it. */
   readonly elsewhere?: string | undefined;
   /** The key under which the session's tools are cached; undefined if they are not. */
   readonly cacheKey: string | undefined;

@@ -267,7 +267,7 @@ interface Effect {
   readonly number: number;
 }
 
-/** Requests are told apart by their session and their id, which is a number or a text (JSON-RPC 2.0, section 4). */
+/** A request is identified by its session and its id, which is a number or a string (JSON-RPC 2.0, section 4). */
 function keyOf(generation: number, id: unknown): string {
   return `${generation} ${typeof id === 'string' || typeof id === 'number' ? `${typeof id} ${id}` : ''}`;
 }

@@ -18,7 +18,7 @@ export function allLimits(limits: MessageLimits | null = {}): Required<MessageLi
   return { ...DEFAULT_MESSAGE_LIMITS, ...Object.fromEntries(given) };
 }
 
-/** How to raise a limit, to follow its number. Of several options, the one of the transport applies. */
+/** The part of a message that names the option for a limit. If there are several options, the transport decides which applies. */
 export function raisedBy(...options: readonly (keyof MessageLimits)[]): string {
   return ` (the option ${options.map((option) => `'limits.${option}'`).join(' or ')} raises this limit)`;
 }

@@ -36,10 +36,10 @@ export interface MessageContext extends MessageExtraInfo {
   readonly relatedRequestId?: RequestId;
 }
 
-/** Headers of an HTTP request by name, of which several may have the same name. */
+/** Headers of an HTTP request by name. A name may have several values. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What a transport is told of a message beside its content. */
+/** Options for sending one message. */
 export interface SendOptions extends TransportSendOptions {
   /**
    * Headers of the HTTP request that caused the message. A transport over HTTP sends those that its entry names in
@@ -57,7 +57,7 @@ export interface SessionTransport extends Transport {
    * Sends one message.
    *
    * @param message A request, a notification or an answer.
-   * @param options What belongs to the message. Default: nothing.
+   * @param options Headers to pass on. Default: none.
    */
   send(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
   /** Process id of the server; undefined if it has no process. */

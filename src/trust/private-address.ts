@@ -1,4 +1,4 @@
-/** Whether an address leads to this computer or into a private network, which a repository should hardly know. Pure. */
+/** Whether an address leads to this computer or into a private network. An entry of a repository rarely needs that. Pure. */
 import { BlockList, isIP } from 'node:net';
 import { isLocalSocket } from '../config/entry/local-socket.js';
 
@@ -30,7 +30,7 @@ const LISTS = Object.entries(RANGES).map(([network, ranges]) => {
 
 const NAMES: readonly (readonly [PrivateNetwork, RegExp])[] = [
   ['this-machine', /^(?:.+\.)?(?:localhost|localdomain)$|^ip6-(?:localhost|loopback)$/],
-  // A name without a dot is one of the local network.
+  // A name without a dot belongs to the local network.
   ['private', /^[^.]+$|\.(?:local|internal|intranet|private|corp|home|lan|localnet|home\.arpa)$/],
 ];
 

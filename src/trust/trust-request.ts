@@ -19,7 +19,7 @@ export interface TrustRequest {
   readonly cwd?: string;
   /** The file with further variables for the program, as it is written. */
   readonly envFile?: string;
-  /** Whether processes that the program leaves behind go on running after it. */
+  /** Whether daemons of the program keep running after it. */
   readonly keepDaemons?: boolean;
   /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
@@ -27,7 +27,7 @@ export interface TrustRequest {
   readonly network?: PrivateNetwork;
   /** The addresses that the entry names for its sign-in, as they are written, but with variables from its own `env` replaced; credentials are masked. */
   readonly signIn?: readonly string[];
-  /** The port of this computer that the sign-in leads back to. */
+  /** The port of this computer that the sign-in redirects to. */
   readonly callbackPort?: number;
   /** Names of the headers that would be sent with every request. */
   readonly headers?: readonly string[];

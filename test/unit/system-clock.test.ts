@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/ports.js';
+
+/** More than the delay from which on a timer counts as held up. */
+const OVERDUE_MS = 50;
+const LIMIT_MS = 15_000;
 
 /** Resolves when a timer that was set now has fired, after everything that was due before it. */
 const after = (ms: number): Promise<void> =>
@@ -34,19 +41,32 @@ describe('the system clock', () => {
 
   it('lets what came in time be read before a timer that was held up, and keeps the order of timers.', async () => {
     const order: string[] = [];
-    const child = spawn(process.execPath, ['-e', 'process.stdin.pipe(process.stdout)']);
-    child.stdin.write('warm');
-    await once(child.stdout, 'data');
+    const answered = join(mkdtempSync(join(tmpdir(), 'troupe-clock-')), 'answered');
+    onTestFinished(() => rmSync(dirname(answered), { recursive: true }));
+    const echo = `process.stdin.once('data', (data) => {
+      require('node:fs').writeSync(1, data);
+      require('node:fs').writeFileSync(${JSON.stringify(answered)}, '');
+    })`;
+    const child = spawn(process.execPath, ['-e', echo]);
+    const exited = once(child, 'exit');
     child.stdout.on('data', () => order.push('child'));
     child.stdin.write('answer');
-    for (const ms of [3, 1, 2]) systemClock.setTimeout(() => order.push(`after ${ms}`), 20 + ms);
-    const cleared = systemClock.setTimeout(() => order.push('cleared'), 22);
+    const last = Promise.all(
+      [3, 1, 2].map((ms) =>
+        after(ms).then(() => {
+          order.push(`after ${ms}`);
+        }),
+      ),
+    );
+    const cleared = systemClock.setTimeout(() => order.push('cleared'), 2);
     child.stdout.once('data', () => systemClock.clearTimeout(cleared));
-    // The answer comes while nothing runs, and the timers are due.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
-    await after(30);
-    child.kill();
-    await once(child, 'exit');
+    // Nothing else runs until the answer waits in the pipe and the timers are long overdue.
+    const began = performance.now();
+    while (!existsSync(answered) || performance.now() - began < OVERDUE_MS)
+      if (performance.now() - began > LIMIT_MS) throw new Error('The child has not answered.');
+    await last;
+    child.stdin.end();
+    await exited;
     expect(order).toEqual(['child', 'after 1', 'after 2', 'after 3']);
   });
 

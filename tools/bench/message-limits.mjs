@@ -1,5 +1,5 @@
 /**
- * The longest turn of the event loop that one message costs if it is just within the limits, for each shape that is dear to
+ * The longest turn of the event loop that one message costs if it is just within the limits, for each shape that is expensive to
  * parse, walk or check: as a notification, as the result of a tool, and as a list of tools. The goal is 200 ms on a quiet
  * core. Each shape runs in a process of its own, three times, and the best run counts: other work on the machine only adds.
  * On Linux the processor time of the main thread counts, elsewhere the time on the clock.

@@ -5,7 +5,7 @@
  * N1. A renewal runs within `TokenStore.exclusively` and reads the store there: if several find the same token expired,
  *     one renews it and the others adopt the result.
  * N2. A refresh token is sent only to its issuer, and never again after a rejection. If the store or the provider of the
- *     host does not say which that is, it is the one that was named first.
+ *     host does not name the issuer, it is the first one that the server named.
  * N3. A rejection deletes that token and nothing else. Nothing is deleted for any other reason.
  */
 import {

@@ -53,7 +53,7 @@ async function addressOf(server: string, flags: Flags): Promise<HttpServerConfig
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
   if (!('url' in spec.config)) return undefined;
-  // The token would be sent through the proxy of the entry, and its variables would be read.
+  // Signing out would send the token through the proxy of the entry and read its variables.
   if (needsTrust(spec) && !isTrusted(spec)) {
     throw new ConfigError(`'${server}' needs trust first: ${serverCommand('trust', server)}`, { server });
   }

@@ -194,13 +194,13 @@ async function open(
 
 interface Access {
   readonly options: Pick<ServeHttpOptions, 'token'>;
-  /** Where the token is kept that the user did not choose. */
+  /** The file that keeps a generated token. */
   readonly tokenFile?: string;
   /** What the user must know to configure a client. */
   readonly note?: string;
 }
 
-/** Who may ask. The token that nobody chose is printed once, and is in no log. */
+/** Who has access. A generated token is printed once and is in no log. */
 async function accessOf(flags: ServeFlags, log: ServeLog): Promise<Access> {
   const token = chosenToken(flags);
   if (token !== undefined) return { options: { token } };

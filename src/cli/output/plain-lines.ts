@@ -80,7 +80,7 @@ export function toDetail(event: LifecycleEvent): string | undefined {
   }
 }
 
-/** Kinds of diagnostics about what a server sent and nobody gets. */
+/** Kinds of diagnostics about something that a server sent and that was dropped. */
 const LOSSES: ReadonlySet<DiagnosticKind> = new Set(['catalog-problem', 'message-too-large']);
 
 function explain(failure: Failure): string {

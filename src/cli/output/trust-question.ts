@@ -19,9 +19,9 @@ const LINE = 100;
 /** The source of the question, and a line for everything that decides what happens. */
 export function renderQuestion(request: TrustRequest, found: FoundHere = {}): string {
   const { server, source, folder, command = request.headersHelper } = request;
-  const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
+  const effect = command === undefined ? 'connect to a server' : 'run a program on this computer';
   return [
-    `'${visible(server, MAX_SHOWN)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
+    `'${visible(server, MAX_SHOWN)}' in ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}, would ${effect}:`,
     ...renderRequest(request, found).map((line) => `    ${line}`),
   ].join('\n');
 }

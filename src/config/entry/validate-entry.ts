@@ -201,7 +201,7 @@ function chooseTransport(entry: RawEntry, report: Report): EntryTransport | unde
   return type === undefined ? byFields(entry, report) : byType(entry, type, report);
 }
 
-/** Without its effect, such a field would leave a server without what it is told of its users. */
+/** Fields that are an error, and not only a warning, on the wrong transport: the server relies on what they send. */
 const MUST_APPLY: ReadonlySet<string> = new Set(['forwardHeaders']);
 
 /** Reports fields that do not apply to this transport. */

@@ -21,7 +21,7 @@ export interface FoundFiles {
   readonly sources: readonly Source[];
   /** The project's folder. */
   readonly root: string | undefined;
-  /** Variables that were to name a folder of the user, and are ignored because the path is relative. */
+  /** Variables that should name a folder of the user, and are ignored because their path is relative. */
   readonly ignored: readonly string[];
 }
 
@@ -103,7 +103,7 @@ async function repositoriesAround(cwd: string, home: string | undefined): Promis
   return findProjects(await realOf(home), ['.git'], undefined);
 }
 
-/** Where a file is looked at. */
+/** The folders and the system that decide to whom a file belongs. */
 export interface Viewpoint {
   /** The working folder of the host. */
   readonly cwd: string;

@@ -1,5 +1,5 @@
 /**
- * Where the programs of an entry start that is no project's: programs such as `npx`, `uvx` and `python -m` run code of the
+ * The start folder of entries that do not belong to a project. Programs such as `npx`, `uvx` and `python -m` run code of the
  * folder that they start in, and the working folder may be anybody's repository.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';

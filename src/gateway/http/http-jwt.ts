@@ -153,7 +153,7 @@ function fetchFor(issuer: string, option: NetworkOption | undefined): FetchLike 
     const signal = AbortSignal.timeout(ISSUER_LIMIT_MS);
     const requests = openAuthFetch({
       serverUrl: issuer,
-      // The limit is one of the system clock too.
+      // The limit above uses the system clock, too.
       clock: systemClock,
       network: () => network(issuer, { url: issuer }),
       signal,

@@ -28,7 +28,7 @@ export interface AnswerPort {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
-  /** An event exceeds the limit: fails the request, since it is taken for the answer. */
+  /** An event exceeds the limit. It counts as the answer, so the request fails. */
   onOversize(): void;
   onWord(): void;
   /** Whether the answer has been delivered. */

@@ -299,7 +299,7 @@ export abstract class HttpSession implements SessionTransport {
     else if (!this.refuse(text, during)) this.#badMessages.add();
   }
 
-  /** Whether a text was refused because it is beyond a limit. If it answers a request, that one fails. */
+  /** Whether a text was refused because it is beyond a limit. If it answers a request, the request fails. */
   protected refuse(text: string, during?: RequestId): boolean {
     const excess = excessOf(text, this.limits);
     if (excess === undefined) return false;
@@ -319,7 +319,7 @@ export abstract class HttpSession implements SessionTransport {
     this.deliver(tooLargeAnswer(id, excess), id);
   }
 
-  /** The whole body answers a request: fails that, and returns true, if the body is beyond a limit. */
+  /** If the body, which answers a request, is beyond a limit, fails the request and returns true. */
   protected refuseAnswer(text: string | BodyTooLarge, id: RequestId): boolean {
     const excess = text instanceof BodyTooLarge ? this.excessOfBytes : excessOf(text, this.limits);
     if (excess === undefined) return false;

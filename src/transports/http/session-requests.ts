@@ -14,8 +14,8 @@
  * R3. The first message follows every redirect that keeps the method, even to another origin if the connection is at least as
  *     well protected; the session then uses the address that accepted it. Later messages stay within its origin.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
- * R5. A header of the client is sent only if it is to be passed on, only with the request that it came with, and like a
- *     configured one, which it replaces.
+ * R5. A header of a gateway's client is sent only if the entry names it, only with the request that it came with, and under
+ *     the same rules as a configured header, which it replaces.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';

@@ -53,7 +53,7 @@ export function spawnServer(
   });
 }
 
-/** With these marks in place of those of the host, which may be a server of another host. */
+/** Replaces the marks of this process, which may itself be the server of another host. */
 export function markedEnvironment(
   { [OWNER_VARIABLE]: _owner, [SESSION_VARIABLE]: _session, ...env }: SpawnSpec['env'],
   mark?: SessionMark,

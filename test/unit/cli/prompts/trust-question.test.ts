@@ -80,7 +80,7 @@ describe('the question whether a server may run', () => {
 
   it('shows everything that decides what runs.', () => {
     expect(renderQuestion(LAMP).split('\n')).toEqual([
-      "'lamp' wants to run a program on this machine. So says .mcp.json, a file of the project in /srv/project:",
+      "'lamp' in .mcp.json, a file of the project in /srv/project, would run a program on this computer:",
       '    program: node',
       '    arguments: lamp.js --key=${KEY} "the hall" ""',
       '    in folder: ../elsewhere',
@@ -93,7 +93,7 @@ describe('the question whether a server may run', () => {
 
   it('shows the address of a remote server and what is sent there.', () => {
     expect(renderQuestion(REMOTE).split('\n')).toEqual([
-      "'boats' wants to be reached. So says .mcp.json, a file of the project in /srv/project:",
+      "'boats' in .mcp.json, a file of the project in /srv/project, would connect to a server:",
       '    address: https://boats.example/mcp?key=***',
       '    headers: Authorization',
       '    reads of your variables: TOKEN',

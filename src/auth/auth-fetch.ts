@@ -9,7 +9,7 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { excessOf } from '../json/parse-json.js';
-import { isLoopback } from '../transports/loopback-host.js';
+import { isLoopback } from '../text/host-reach.js';
 import type { Clock } from '../ports.js';
 import { shownUrl } from '../transports/http/server-address.js';
 import { BodyTooLarge, readText } from '../transports/http/body-text.js';

@@ -11,65 +11,17 @@
  * R3. Addresses that the entry or the host names are reached anywhere.
  */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
 import { TransportError } from '../failures/transport-error.js';
 import { shownUrl } from '../transports/http/server-address.js';
-import { isLoopback } from '../transports/loopback-host.js';
-
-/** Who reaches an address, from the fewest to everybody. */
-type Reach = 'link-local' | 'loopback' | 'private' | 'public';
+import { hostOf, reachOf, type Reach } from '../text/host-reach.js';
 
 /** The addresses of a host name; rejects if there is none. */
 export type LookUp = (host: string) => Promise<readonly string[]>;
 
-const listOf = (...subnets: readonly (readonly [address: string, prefix: number])[]): BlockList => {
-  const list = new BlockList();
-  for (const [address, prefix] of subnets)
-    list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  return list;
-};
-
-/** RFC 6890 and its successors: the registry of special-purpose addresses. */
-const LINK_LOCAL = listOf(['169.254.0.0', 16], ['fe80::', 10]);
-const THIS_MACHINE = listOf(['127.0.0.0', 8], ['0.0.0.0', 8], ['::1', 128], ['::', 128]);
-const PRIVATE = listOf(
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['fc00::', 7],
-  ['fec0::', 10],
-);
-
-const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-
-/** The reach of an address as it stands in a URL; undefined for a name that has to be resolved. */
-function reachOf(host: string): Reach | undefined {
-  if (isLoopback(host) || /(?:^|\.)localhost$/i.test(host)) return 'loopback';
-  const version = isIP(host);
-  if (version === 0) return undefined;
-  const embedded = version === 6 ? embeddedIPv4(host) : undefined;
-  if (embedded !== undefined) return reachOf(embedded);
-  const family = version === 6 ? 'ipv6' : 'ipv4';
-  if (LINK_LOCAL.check(host, family)) return 'link-local';
-  if (THIS_MACHINE.check(host, family)) return 'loopback';
-  return PRIVATE.check(host, family) ? 'private' : 'public';
-}
-
-/** The IPv4 address in `::ffff:0:0/96`, `::/96` and `64:ff9b::/96`, as a URL writes it. */
-function embeddedIPv4(host: string): string | undefined {
-  const [, high = '', low = ''] = /^(?:::ffff:|::|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(host) ?? [];
-  if (high === '') return /^(?:::ffff:|::|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/i.exec(host)?.[1];
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
-}
-
 /** A server may lead to what everybody who reaches it can reach as well, and a program of this machine to its networks. */
 function mayLead(from: Reach, to: Reach): boolean {
   if (to === 'public' || from === to) return true;
-  return to === 'private' && from === 'loopback';
+  return to === 'private' && from === 'this-machine';
 }
 
 export class AuthReach {

@@ -1,6 +1,6 @@
 /** The sign-in settings of an entry, which replace the options of the host. Pure. */
 import type { EntryOAuth } from '../config/entry/server-config.js';
-import { isLoopback } from '../transports/loopback-host.js';
+import { isLoopback } from '../text/host-reach.js';
 import type { AuthOptions, OAuthClient } from './auth-options.js';
 
 /** The options of one account. */

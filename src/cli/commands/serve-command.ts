@@ -18,7 +18,7 @@ import { createGateway, type Gateway } from '../../gateway/gateway.js';
 import type { DrainOptions } from '../../gateway/drain.js';
 import type { ProtectedResource } from '../../gateway/http/http-oauth.js';
 import type { ServeHttpOptions } from '../../gateway/http/serve-http-options.js';
-import { isLoopback } from '../../transports/loopback-host.js';
+import { isLoopback } from '../../text/host-reach.js';
 import { systemClock } from '../../ports.js';
 import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';

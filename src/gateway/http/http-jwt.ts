@@ -14,7 +14,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import { openAuthFetch } from '../../auth/auth-fetch.js';
 import { isSameIssuer } from '../../auth/auth-server-discovery.js';
 import { ConfigError } from '../../errors.js';
-import { isLoopback } from '../../transports/loopback-host.js';
+import { isLoopback } from '../../text/host-reach.js';
 import { systemClock, type Clock } from '../../ports.js';
 import type { NetworkOption } from '../../transports/http/network-options.js';
 import { createNetworkSource } from '../../transports/network-source.js';

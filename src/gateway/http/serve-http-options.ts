@@ -3,7 +3,7 @@ import type { Path } from '../../config/entry/problem.js';
 import { isObject, kindOf, readShape, type Report } from '../../config/entry/read-shape.js';
 import type { Schema } from '../../config/entry/schema.js';
 import { ConfigError } from '../../errors.js';
-import { isLoopback } from '../../transports/loopback-host.js';
+import { isLoopback } from '../../text/host-reach.js';
 import type { Clock, Logger } from '../../ports.js';
 import { checkPort, refuseProblems } from '../../config/refuse-options.js';
 import type { EventLogLimits } from './http-event-log.js';

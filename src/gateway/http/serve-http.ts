@@ -16,7 +16,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../../errors.js';
 import { guardedLogger } from '../../lifecycle/guarded-logger.js';
 import { HEADER_LIMITS, limitConnections } from '../../transports/http/connection-limit.js';
-import { isLoopback } from '../../transports/loopback-host.js';
+import { isLoopback } from '../../text/host-reach.js';
 import { systemClock, type Logger } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { messageOf } from '../../text/error-message.js';

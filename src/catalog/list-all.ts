@@ -1,7 +1,7 @@
 /** Reads one list over all its pages (MCP specification, "Pagination"). */
 import { setImmediate } from 'node:timers/promises';
 import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
-import { jsonSize, jsonStructure } from '../json/nesting.js';
+import { jsonExtent } from '../json/nesting.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { MessageLimits } from '../json/limits.js';
@@ -99,10 +99,10 @@ export async function listAll(
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
-    size += jsonSize(entries, maxSize);
-    const ofPage = jsonStructure(entries, structuralCharacters);
-    if (ofPage > LARGE_STRUCTURE) await setImmediate();
-    structure += ofPage;
+    const ofPage = jsonExtent(entries, { size: maxSize, structure: structuralCharacters });
+    if (ofPage.structure > LARGE_STRUCTURE) await setImmediate();
+    size += ofPage.size;
+    structure += ofPage.structure;
     const stopped = `read ${page - 1} pages and stopped.`;
     if (structure > structuralCharacters) {
       const count = inWords(structuralCharacters);

@@ -1,7 +1,8 @@
 /** How much a server may send. The defaults are in `transports/message-limits.ts`. */
 
 /**
- * Limits on what servers send. Within the defaults, no single message keeps the event loop for 200 ms. A message beyond a
+ * Limits on what servers send. Within the defaults, one message keeps the event loop for about 200 ms at most
+ * (`tools/bench/message-limits.mjs`). A message beyond a
  * limit is dropped with a `diagnostic`; if it answers a call, that call fails.
  */
 export interface MessageLimits {

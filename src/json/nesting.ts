@@ -23,39 +23,48 @@ export function isDeeperThan(limit: number, value: unknown): boolean {
   return false;
 }
 
-/** The structural characters of a JSON value, as `excessOf` counts them in its text. Stops counting beyond `limit`. */
-export function jsonStructure(value: unknown, limit: number): number {
-  let count = 0;
-  const rest: unknown[] = [value];
-  while (rest.length > 0 && count <= limit) {
-    const each = rest.pop();
-    if (typeof each !== 'object' || each === null) continue;
-    const members = childrenOf(each);
-    count += 2 + Math.max(0, members.length - 1) + (Array.isArray(each) ? 0 : members.length);
-    for (const member of members) rest.push(member);
-  }
-  return count;
+/** How large a JSON value is. */
+export interface JsonExtent {
+  /** The characters of its strings and names, and `LEAST` for any other value. */
+  readonly size: number;
+  /** The structural characters, as `excessOf` counts them in its text. */
+  readonly structure: number;
 }
 
 /** The size that counts for a value at least. */
 const LEAST = 8;
 
 /**
- * The approximate size of a JSON value: the characters of its texts and names, and `LEAST` for any other value. Stops
- * counting beyond `limit`, so that neither size nor depth nor a cycle exhausts memory.
+ * Measures a JSON value in one walk. Stops as soon as the size or the structure exceeds `most`, so that neither size nor depth
+ * nor a cycle exhausts memory.
  */
-export function jsonSize(value: unknown, limit: number): number {
+export function jsonExtent(value: unknown, most: JsonExtent): JsonExtent {
   let size = 0;
-  const rest: unknown[] = [value];
-  while (rest.length > 0 && size <= limit) {
-    const each = rest.pop();
-    if (typeof each !== 'object' || each === null) {
-      size += typeof each === 'string' ? Math.max(each.length, LEAST) : LEAST;
-      continue;
-    }
-    size += LEAST;
-    if (!Array.isArray(each)) for (const name of Object.keys(each)) size += name.length;
-    for (const member of childrenOf(each)) rest.push(member);
+  let structure = 0;
+  const rest: object[] = [];
+  const add = (member: unknown): void => {
+    size += typeof member === 'string' ? Math.max(member.length, LEAST) : LEAST;
+    if (typeof member === 'object' && member !== null) rest.push(member);
+  };
+  add(value);
+  while (rest.length > 0 && size <= most.size && structure <= most.structure) {
+    const each = rest.pop() as object;
+    const names = Array.isArray(each) ? undefined : Object.keys(each);
+    const members = names?.length ?? (each as readonly unknown[]).length;
+    structure += 2 + Math.max(0, members - 1) + (names === undefined ? 0 : members);
+    // Each member has at least this size.
+    if (size + members * LEAST > most.size) size += members * LEAST;
+    else if (names === undefined) for (const member of each as readonly unknown[]) add(member);
+    else
+      for (const name of names) {
+        size += name.length;
+        add((each as Readonly<Record<string, unknown>>)[name]);
+      }
   }
-  return size;
+  return { size, structure };
+}
+
+/** The size of a JSON value. Stops counting beyond `limit`. */
+export function jsonSize(value: unknown, limit: number): number {
+  return jsonExtent(value, { size: limit, structure: Infinity }).size;
 }

@@ -16,7 +16,7 @@ export interface JsonLimits {
   readonly raisedBy?: string;
 }
 
-/** What is parsed within 200 ms on one core, whatever its shape: `tools/bench/message-limits.mjs` measures it. */
+/** What is parsed in about 200 ms on one core, whatever its shape: `tools/bench/message-limits.mjs` measures it. */
 export const JSON_LIMITS: JsonLimits = { depth: 1_000, structure: 200_000 };
 
 /** For files that Troupe writes, caches and event logs: they may hold more than one message. */

@@ -34,32 +34,33 @@ export interface JsonExtent {
 /** The size that counts for a value at least. */
 const LEAST = 8;
 
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' ? Math.max(value.length, LEAST) : LEAST;
+}
+
 /**
  * Measures a JSON value in one walk. Stops as soon as the size or the structure exceeds `most`, so that neither size nor depth
  * nor a cycle exhausts memory.
  */
 export function jsonExtent(value: unknown, most: JsonExtent): JsonExtent {
-  let size = 0;
+  let size = sizeOf(value);
   let structure = 0;
-  const rest: object[] = [];
-  const add = (member: unknown): void => {
-    size += typeof member === 'string' ? Math.max(member.length, LEAST) : LEAST;
-    if (typeof member === 'object' && member !== null) rest.push(member);
-  };
-  add(value);
+  const rest: unknown[] = [value];
   while (rest.length > 0 && size <= most.size && structure <= most.structure) {
-    const each = rest.pop() as object;
+    const each = rest.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    const members = childrenOf(each);
     const names = Array.isArray(each) ? undefined : Object.keys(each);
-    const members = names?.length ?? (each as readonly unknown[]).length;
-    structure += 2 + Math.max(0, members - 1) + (names === undefined ? 0 : members);
+    structure += 2 + Math.max(0, members.length - 1) + (names?.length ?? 0);
     // Each member has at least this size.
-    if (size + members * LEAST > most.size) size += members * LEAST;
-    else if (names === undefined) for (const member of each as readonly unknown[]) add(member);
-    else
-      for (const name of names) {
-        size += name.length;
-        add((each as Readonly<Record<string, unknown>>)[name]);
+    if (size + members.length * LEAST > most.size) size += members.length * LEAST;
+    else {
+      for (const name of names ?? []) size += name.length;
+      for (const member of members) {
+        size += sizeOf(member);
+        if (typeof member === 'object') rest.push(member);
       }
+    }
   }
   return { size, structure };
 }

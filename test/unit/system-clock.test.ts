@@ -52,7 +52,7 @@ describe('the system clock', () => {
     child.stdout.on('data', () => order.push('child'));
     child.stdin.write('answer');
     const last = Promise.all(
-      [3, 1, 2].map((ms) =>
+      [1, 2, 3].map((ms) =>
         after(ms).then(() => {
           order.push(`after ${ms}`);
         }),

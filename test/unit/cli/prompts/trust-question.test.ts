@@ -201,7 +201,7 @@ describe('the question whether a server may run', () => {
     expect(renderRequest(program)).toEqual(
       expect.arrayContaining([`program: ${path}`, `in folder: ${path}`]),
     );
-    expect(renderQuestion(program)).toContain(`a file of the project in ${path}:`);
+    expect(renderQuestion(program)).toContain(`a file of the project in ${path},`);
     const endless = renderQuestion({ ...program, command: path.repeat(1_000) });
     expect(endless.length).toBeLessThan(15_000);
   });

@@ -1,6 +1,6 @@
 /** Finds tools by words of their name, title, description and parameters. The same query always gives the same order. */
 import MiniSearch from 'minisearch';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { isJsonObject } from '../json/json-object.js';
 
 interface Document {

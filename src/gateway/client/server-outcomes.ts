@@ -3,7 +3,7 @@ import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
-import type { Resource } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource } from '../../mcp/content.js';
 
 /** The key in the `_meta` of a list. */
 export const SERVERS_META = 'mcp-troupe/servers';

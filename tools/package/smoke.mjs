@@ -12,7 +12,7 @@ const CHECK_LIMIT_MS = 60_000;
 const MAX_BYTES = 5_000_000;
 const NOT_SHIPPED = /\.(?:map|svg|png|jpe?g|gif|webp|avif|ico)$/;
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+const { version, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
 const folder = emptyProject('smoke');
 
 const checks = {
@@ -24,6 +24,15 @@ const checks = {
     if (unwanted.length > 0) throw new Error(`it ships ${unwanted.join(', ')}`);
     const bytes = files.reduce((sum, name) => sum + statSync(join(shipped, name)).size, 0);
     if (bytes > MAX_BYTES) throw new Error(`it is ${bytes} bytes`);
+  },
+  'npm installs it beside the oldest and the newest version of each peer': () => {
+    const peers = Object.entries(peerDependencies).map(([name, range]) => ({
+      name,
+      ranges: range.split(' || '),
+    }));
+    for (const end of [0, -1]) {
+      install(folder, '--dry-run', ...peers.map(({ name, ranges }) => `${name}@${ranges.at(end)}`));
+    }
   },
   'every entry point loads': () => node('import-every-entry-point.mjs'),
   'the adapters load beside their frameworks': () => {

@@ -5,10 +5,11 @@
  *     node tools/package/footprint.mjs [TARBALL] [--write]
  *
  * Packs one itself if no tarball is given; needs `dist` then. Exits with 1 if the installation exceeds a limit, or if a package
- * has an install script. `--write` stores the figures in `footprint.json`, from which the reference has its table.
+ * has an install script. `--write` keeps the figures for the reference (`figures.json`).
  */
-import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepFigures } from './figures.mjs';
 import { emptyProject, install, tarballIn } from './install.mjs';
 
 const MAX_PACKAGES = 50;
@@ -114,8 +115,7 @@ try {
   print(measured);
   if (words.includes('--write')) {
     const { packages, mb, own, dependencies } = measured;
-    const text = `${JSON.stringify({ packages, mb, own, dependencies }, null, 2)}\n`;
-    writeFileSync(new URL('footprint.json', import.meta.url), text);
+    keepFigures('footprint', { packages, mb, own, dependencies });
   }
   const excess = excessOf(measured);
   for (const each of excess) console.error(`Too much: ${each}.`);

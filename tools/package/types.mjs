@@ -2,14 +2,15 @@
  * Compiles a strict program against the packed declarations, without the types of the DOM and with `skipLibCheck: false`: with
  * each way to resolve modules, two versions of TypeScript, and each supported version of `@types/node`.
  *
- *     node tools/package/types.mjs [TARBALL]
+ *     node tools/package/types.mjs [TARBALL] [--write]
  *
  * Packs one itself if no tarball is given; needs `dist` then. Exits with 1 if something does not compile, or compiles although
- * TypeScript cannot allow it.
+ * TypeScript cannot allow it. `--write` keeps the outcomes for the reference (`figures.json`).
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepFigures } from './figures.mjs';
 import { emptyProject, install, run, tarballIn } from './install.mjs';
 
 const CHECK_LIMIT_MS = 120_000;
@@ -73,13 +74,22 @@ function* matrix() {
   }
 }
 
+const words = process.argv.slice(2);
+const outcomes = [];
 let failed = 0;
 try {
   const aliases = [
     ...COMPILERS.map((version) => `typescript-${version}@npm:typescript@${version}`),
     ...NODE_TYPES.map((version) => `types-node-${version}@npm:@types/node@${version}`),
   ];
-  install(folder, tarballIn(folder, process.argv[2]), ...aliases);
+  install(
+    folder,
+    tarballIn(
+      folder,
+      words.find((word) => !word.startsWith('--')),
+    ),
+    ...aliases,
+  );
   layOut();
   const manifest = readFileSync(join(folder, 'node_modules', 'mcp-troupe', 'package.json'), 'utf8');
   const { exports } = JSON.parse(manifest);
@@ -89,6 +99,7 @@ try {
     const isPossible = needs === undefined || needs in exports['.'];
     const isRight = isPossible ? said === undefined : said?.includes('TS1479') === true;
     if (!isRight) failed += 1;
+    outcomes.push({ ...versions, way, compiles: said === undefined });
     const outcome = isPossible ? 'compiles' : 'is refused';
     const line = `TypeScript ${versions.compiler}, @types/node ${versions.node}, ${way}: ${outcome}`;
     console.log(isRight ? `ok      ${line}` : `FAILED  ${line}\n${said ?? 'It compiles.'}`);
@@ -96,4 +107,5 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+if (words.includes('--write')) keepFigures('types', outcomes);
 process.exitCode = failed === 0 ? 0 : 1;

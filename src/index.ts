@@ -75,6 +75,8 @@ export type { CachedCatalog, CatalogStore } from './catalog/cache-store.js';
 
 export type { CatalogPrompt } from './catalog/prompt.js';
 export type { CatalogTool } from './catalog/registry.js';
+export type { FoundTool, ToolSearchOptions } from './search/tool-search.js';
+export type { ToolField } from './search/tool-index.js';
 
 export type { CatalogResource, CatalogResourceTemplate } from './catalog/resource.js';
 export { createFileReviewStore, type FileReviewStoreOptions } from './review/file-review-store.js';

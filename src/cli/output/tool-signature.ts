@@ -43,10 +43,10 @@ function typeOf(schema: unknown, depth: number): string {
   if (!isJsonObject(schema)) return 'any';
   const { type, anyOf, oneOf } = schema;
   if ('const' in schema) return literal(schema['const']);
-  if (Array.isArray(schema['enum'])) return choices(schema['enum'].map(literal));
+  if (Array.isArray(schema['enum'])) return choices(schema['enum'].map((each: unknown) => literal(each)));
   const variants = Array.isArray(anyOf) ? anyOf : oneOf;
-  if (Array.isArray(variants)) return choices(variants.map((each) => typeOf(each, depth)));
-  if (Array.isArray(type)) return choices(type.map((each) => typeOf({ ...schema, type: each }, depth)));
+  if (Array.isArray(variants)) return choices(variants.map((each: unknown) => typeOf(each, depth)));
+  if (Array.isArray(type)) return choices(type.map((each: unknown) => typeOf({ ...schema, type: each }, depth)));
   if (type === 'array') return arrayOf(typeOf(schema['items'], depth));
   if (type === 'object' || 'properties' in schema) return objectOf(schema, depth);
   return TYPES[String(type)] ?? 'any';

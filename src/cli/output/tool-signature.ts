@@ -46,7 +46,8 @@ function typeOf(schema: unknown, depth: number): string {
   if (Array.isArray(schema['enum'])) return choices(schema['enum'].map((each: unknown) => literal(each)));
   const variants = Array.isArray(anyOf) ? anyOf : oneOf;
   if (Array.isArray(variants)) return choices(variants.map((each: unknown) => typeOf(each, depth)));
-  if (Array.isArray(type)) return choices(type.map((each: unknown) => typeOf({ ...schema, type: each }, depth)));
+  if (Array.isArray(type))
+    return choices(type.map((each: unknown) => typeOf({ ...schema, type: each }, depth)));
   if (type === 'array') return arrayOf(typeOf(schema['items'], depth));
   if (type === 'object' || 'properties' in schema) return objectOf(schema, depth);
   return TYPES[String(type)] ?? 'any';

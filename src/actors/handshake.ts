@@ -13,7 +13,8 @@ import type {
 import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/nesting.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { cutText } from '../text/cut-text.js';
-import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import { RequestLostError } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';

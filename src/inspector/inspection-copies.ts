@@ -8,7 +8,8 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { AddressBook } from '../actor-system/actor-paths.js';
 import { connectionName } from '../actor-system/actor-path.js';
-import { isObject, toLogged } from '../event-log/format/entry.js';
+import { isJsonObject } from '../json/json-object.js';
+import { toLogged } from '../event-log/format/entry.js';
 import type { ObservableSystem } from '../event-log/record/observed-system.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets/secrets.js';
 
@@ -130,7 +131,7 @@ class Copies {
       sessionId,
       id,
       _parent: parent && this.actor(parent),
-      logic: { config: isObject(logic?.config) ? logic.config : undefined },
+      logic: { config: isJsonObject(logic?.config) ? logic.config : undefined },
       getSnapshot: () => toSnapshot(standing(ref), mask),
     };
     this.#actors.set(ref, copy);
@@ -184,7 +185,7 @@ interface AnySnapshot {
 
 /** An actor that is being created has no snapshot. */
 function toSnapshot(snapshot: unknown, mask: Mask): SnapshotCopy {
-  if (!isObject(snapshot)) return { status: 'active' };
+  if (!isJsonObject(snapshot)) return { status: 'active' };
   const { status, value, context, output, error, tags, children } = snapshot as unknown as AnySnapshot;
   const told = {
     ...(value !== undefined && { value }),

@@ -8,7 +8,7 @@ import type { HeldReason, ReviewedField } from '../../machines/policy/review.js'
 import type { TroupePhase } from '../../machines/manager/manager.events.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import type { InjectionSignal } from '../results/injection-signals.js';
-import type { RejectionReason } from '../errors.js';
+import type { ConfigProblemCode, RejectionReason } from '../errors.js';
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 
 /** The lists of a server. */
@@ -290,6 +290,8 @@ export type LifecycleEventBody =
       readonly message: string;
       /** The server's own name of the tool, if the diagnostic is about one. */
       readonly tool?: string;
+      /** Of `config-problem`: the code of the problem. */
+      readonly problem?: ConfigProblemCode;
       /** Of `injection-signals`: what was found in a result, and where. */
       readonly signals?: readonly InjectionSignal[];
     };

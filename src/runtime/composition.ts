@@ -108,7 +108,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     clock,
   );
 
-  const reading = new ConfigReader(options, trustedEntries, publish, internals.load);
+  const reader = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {
       ...options,
@@ -119,7 +119,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
       seed,
       tokenMask: (name) => signIns?.mask(name) ?? NO_MASK,
     },
-    reading,
+    reader,
     manager,
     runtime: () => runtime,
     onchanged,
@@ -264,7 +264,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     });
   const configuration = new Configuration({
     servers,
-    reading,
+    reader,
     trustedEntries,
     publisher,
     lifetime,

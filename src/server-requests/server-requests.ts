@@ -13,13 +13,13 @@ import { answering } from '../sessions/question-clocks.js';
 import { cutText } from '../text/cut-text.js';
 import type { LifecycleEventBody, ServerRequestOutcome } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   RpcError,
   type Asked,
-  type JsonObject,
 } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';

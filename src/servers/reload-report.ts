@@ -58,7 +58,7 @@ export function toReloadReport({ loaded, diff }: AppliedDiff, outdated: readonly
 
 function toProblem({ row, failure }: Outdated): ConfigProblem {
   const message = `does not work, so the session of the former entry goes on: ${failure.message}`;
-  return { source: row.source, server: row.name, message };
+  return { code: 'entry-outdated', source: row.source, server: row.name, message };
 }
 
 /** Undefined if nothing has changed. */

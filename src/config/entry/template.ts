@@ -35,7 +35,7 @@ export type Part =
 export type Variable = Extract<Part, { kind: 'variable' }>;
 
 /** `plain`: references in braces. `command-line`: bare names as well. `code`: only inputs and folders. */
-export type Reading = 'plain' | 'command-line' | 'code';
+export type TemplateSyntax = 'plain' | 'command-line' | 'code';
 
 const BUILTINS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'] as const;
 export type Builtin = (typeof BUILTINS)[number];
@@ -56,8 +56,8 @@ const BARE = new RegExp(NAME, 'y');
 /** A default that is nested deeper is text. */
 const DEEPEST_DEFAULT = 8;
 
-export function parseTemplate(text: string, reading: Reading): readonly Part[] {
-  return new TemplateBuilder(text, findReferences(text, reading)).build();
+export function parseTemplate(text: string, syntax: TemplateSyntax): readonly Part[] {
+  return new TemplateBuilder(text, findReferences(text, syntax)).build();
 }
 
 /** The text with every variable replaced. `lookUp` returns undefined for an unset variable. */
@@ -91,8 +91,8 @@ export function textsIn(parts: readonly Part[]): readonly string[] {
 }
 
 /** A template that renders to exactly this text. */
-export function escapeTemplate(text: string, reading: Reading): string {
-  return joinTemplate([{ text, isLiteral: true }], reading);
+export function escapeTemplate(text: string, syntax: TemplateSyntax): string {
+  return joinTemplate([{ text, isLiteral: true }], syntax);
 }
 
 /** A piece of a template: text that must stay text, or a reference or a part of one. */
@@ -102,12 +102,12 @@ export interface Piece {
 }
 
 /** The pieces as one template. The meaning of a dollar depends on all the text after it. */
-export function joinTemplate(pieces: readonly Piece[], reading: Reading): string {
+export function joinTemplate(pieces: readonly Piece[], syntax: TemplateSyntax): string {
   const text = pieces.map((piece) => piece.text).join('');
   const ends = literalEnds(pieces);
   let written = '';
   let end = 0;
-  for (const { from, dollars } of findReferences(text, reading)) {
+  for (const { from, dollars } of findReferences(text, syntax)) {
     const literal = Math.min(
       dollars,
       (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from,
@@ -152,7 +152,7 @@ interface Found {
 }
 
 /** In the order of the text. A reference in a default follows the reference that contains it. */
-function findReferences(text: string, reading: Reading): readonly Found[] {
+function findReferences(text: string, syntax: TemplateSyntax): readonly Found[] {
   const found: Found[] = [];
   /** References whose default is open, the innermost last; undefined for another brace inside a default. */
   const open: (Found | undefined)[] = [];
@@ -168,7 +168,7 @@ function findReferences(text: string, reading: Reading): readonly Found[] {
       continue;
     }
     const dollars = matchAt(DOLLARS, text, at)?.[0].length ?? 1;
-    const next = referenceAt(text, at, dollars, reading);
+    const next = referenceAt(text, at, dollars, syntax);
     if (next === undefined || (next.hasDefault && unclosed.size >= DEEPEST_DEFAULT)) {
       if (unclosed.size > 0 && text[at + dollars] === '{') open.push(undefined);
       at = nextSpecial(text, at + dollars);
@@ -194,26 +194,26 @@ function referenceAt(
   text: string,
   from: number,
   dollars: number,
-  reading: Reading,
+  syntax: TemplateSyntax,
 ): { readonly found: Found; readonly hasDefault: boolean } | undefined {
   const at = from + dollars;
   const other = matchAt(NAMED_OTHERWISE, text, at);
   if (other?.[1] !== undefined) {
     const [whole, name] = other;
     const origin = originOf(name);
-    if (reading === 'code' && origin !== 'input') return undefined;
+    if (syntax === 'code' && origin !== 'input') return undefined;
     const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
     return { found, hasDefault: false };
   }
   const braced = matchAt(BRACED, text, at);
   if (braced !== null) {
     const [whole, prefix, name = '', end] = braced;
-    if (reading === 'code' && (prefix !== undefined || end !== '}' || !IN_CODE.has(name))) return undefined;
+    if (syntax === 'code' && (prefix !== undefined || end !== '}' || !IN_CODE.has(name))) return undefined;
     const origin = prefix === undefined ? originOf(name) : 'host';
     const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
     return { found, hasDefault: end === ':-' };
   }
-  const bare = reading === 'command-line' ? matchAt(BARE, text, at) : null;
+  const bare = syntax === 'command-line' ? matchAt(BARE, text, at) : null;
   if (bare === null) return undefined;
   const [name] = bare;
   return {

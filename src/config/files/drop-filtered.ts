@@ -31,7 +31,8 @@ export function dropFiltered(
       } catch (error) {
         const reason = messageOf(error);
         const message = `is left out because the filter of 'discover' threw: ${printable(reason)}`;
-        problems.push({ source: sourceName(from.source), server: printable(server), message });
+        const place = { source: sourceName(from.source), server: printable(server) };
+        problems.push({ code: 'filter-failed', ...place, message });
       }
       entries.delete(server);
       dropped.push({ server, config, source });

@@ -5,10 +5,11 @@
  * I1. A recorder's lines begin `{"seq":…,"at":…,"kind":…,"to":…,"state":…`. Any other line is parsed.
  * I2. Lines are numbered by `seq` without gaps; at a gap, the log ends with a problem.
  */
+import { isJsonObject } from '../../json/json-object.js';
 import type { StateValue } from 'xstate';
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { isAddress } from '../../actor-system/actor-path.js';
-import { entryProblem, isMoved, isObject, isState, isTime, type LogEntry } from './entry.js';
+import { entryProblem, isMoved, isState, isTime, type LogEntry } from './entry.js';
 
 /** An actor in a state, shared by many lines. */
 export interface ActorState {
@@ -119,7 +120,7 @@ export class LineScanner {
   #slow(start: number, end: number): Glance | string {
     const value = parseJson(this.text(this.#bytes, start, end), FILE_LIMITS);
     if (value === undefined) return 'is not JSON';
-    if (!isObject(value)) return 'is not an object';
+    if (!isJsonObject(value)) return 'is not an object';
     const problem = entryProblem(value);
     if (problem !== undefined) return problem;
     const entry = value as unknown as LogEntry;

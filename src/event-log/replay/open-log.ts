@@ -9,14 +9,8 @@
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
-import {
-  entryProblem,
-  headerProblem,
-  isObject,
-  type JsonObject,
-  type LogEntry,
-  type LogHeader,
-} from '../format/entry.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { Standing } from './folded-actor.js';
 import { LineScanner, linesOf, type ActorState, type Glance } from '../format/line-index.js';
@@ -258,7 +252,9 @@ class Log implements OpenLog {
     const line = number - first + 1;
     const text = this.#scanner.text(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
     const value = parseJson(text, FILE_LIMITS);
-    return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
+    return isJsonObject(value) && entryProblem(value) === undefined
+      ? (value as unknown as LogEntry)
+      : undefined;
   }
 
   #addPart(bytes: Uint8Array): void {

@@ -3,7 +3,8 @@
  * call does not run meanwhile; this one does.
  */
 import type { Clock } from '../../ports.js';
-import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
 
 /** Maximum time for which a client may be unreachable before its request gets an answer for it, milliseconds. */

@@ -13,7 +13,8 @@ import type { Implementation, LoggingLevel, RequestId } from '@modelcontextproto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock, Logger } from '../../ports.js';
 import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/initialize-result.js';
-import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
 import { whenStill } from '../../async/idle-timer.js';

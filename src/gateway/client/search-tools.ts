@@ -5,7 +5,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { argumentsIn } from '../../calls/call-problem.js';
 import { ToolIndex } from '../../catalog/tool-index.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
 import { invalidParams } from './error-answer.js';
 import type { GatewayTool } from './gateway-tools.js';
 

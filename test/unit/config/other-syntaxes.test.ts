@@ -4,7 +4,7 @@ import {
   locate,
   membersOf,
   valueOf,
-  type Reading,
+  type ParsedText,
   type TextTree,
 } from '../../../src/config/files/text-tree.js';
 import { readTomlText } from '../../../src/config/files/toml-text.js';
@@ -13,9 +13,9 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-function treeOf(reading: Reading): TextTree {
-  if (reading.kind !== 'tree') throw new Error(`Not a tree: ${JSON.stringify(reading)}`);
-  return reading.tree;
+function treeOf(parsed: ParsedText): TextTree {
+  if (parsed.kind !== 'tree') throw new Error(`Not a tree: ${JSON.stringify(parsed)}`);
+  return parsed.tree;
 }
 
 function placeOf(tree: TextTree, [first = '', ...rest]: readonly (string | number)[]): string {

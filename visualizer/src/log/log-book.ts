@@ -16,11 +16,10 @@
  */
 import type { StateValue } from 'xstate';
 import { MANAGER } from '../../../src/actor-system/actor-path.js';
+import { isJsonObject, type JsonObject } from '../../../src/json/json-object.js';
 import {
   entryProblem,
   headerProblem,
-  isObject,
-  type JsonObject,
   type LogEntry,
   type LogHeader,
 } from '../../../src/event-log/format/entry.js';
@@ -124,7 +123,9 @@ export class LogBook {
 
   entry(position: number): LogEntry | undefined {
     const value = parseJson(this.text(position));
-    return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
+    return isJsonObject(value) && entryProblem(value) === undefined
+      ? (value as unknown as LogEntry)
+      : undefined;
   }
 
   /** Takes bytes as they come; lines may be split anywhere. The bytes are kept, not copied. */

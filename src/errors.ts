@@ -84,6 +84,11 @@ export type ConfigProblemCode =
    * from `forwardHeaders`.
    */
   | 'header-not-forwardable'
+  /**
+   * The `envFile` of a project sets variables that decide what runs, and they are ignored. Remedy: Set them in `env` of
+   * the entry.
+   */
+  | 'ignored-variables'
   /** The field has no meaning for the transport of this server. Remedy: Remove the field, or correct `type`. */
   | 'inapplicable-field'
   /** A header value contains a line break or another character that HTTP does not allow. Remedy: Remove the character. */

@@ -12,7 +12,7 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { bodyIn, bodyOf, Chain, toLine } from '../src/event-log/format/chain.js';
-import { StandingDigests, type Digest } from '../src/event-log/format/digest.js';
+import { StateDigests, type Digest } from '../src/event-log/format/digest.js';
 import { isJsonObject, type JsonObject } from '../src/json/json-object.js';
 import { LOG_FORMAT, type CauseEntry, type LogEntry, type LogHeader } from '../src/event-log/format/entry.js';
 import { LogParser, MAX_LINE_BYTES, type LogPiece } from '../src/event-log/format/read-log.js';
@@ -96,7 +96,7 @@ class Converter {
   /** Reads the converted part of the new log. */
   readonly #parser = new LogParser();
   readonly #fold = new Fold();
-  readonly #digests = new StandingDigests();
+  readonly #digests = new StateDigests();
   #chains: Chains | undefined;
   /** Entries since the last check. */
   #group: CauseEntry[] = [];

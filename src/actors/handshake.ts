@@ -150,12 +150,12 @@ function maskIdentity({ protocolVersion, ...others }: ServerIdentity, mask: Mask
   return { ...maskJson(others, mask, IDENTITY_NAMES), protocolVersion };
 }
 
-function atMost(times: number, tell: (message: string) => void): (message: string) => void {
+function atMost(times: number, report: (message: string) => void): (message: string) => void {
   let count = 0;
   return (message) => {
     count += 1;
     if (count <= times)
-      tell(count < times ? message : `${message} Further ones in this session are not reported.`);
+      report(count < times ? message : `${message} Further ones in this session are not reported.`);
   };
 }
 

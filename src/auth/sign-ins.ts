@@ -139,7 +139,7 @@ export class SignIns implements SignInPort {
       async () => {
         const { ownAccount } = await import('./account/make-account.js');
         const options = withEntry(auth, oauth, client);
-        return ownAccount(server, options, client, this.#surroundings(server, config));
+        return ownAccount(server, options, client, this.#environment(server, config));
       },
     );
   }
@@ -164,10 +164,10 @@ export class SignIns implements SignInPort {
     if (provider === undefined) return undefined;
     requireProvider(provider, server);
     const { hostedAccount } = await import('./account/make-account.js');
-    return hostedAccount(server, provider, this.#surroundings(server, config));
+    return hostedAccount(server, provider, this.#environment(server, config));
   }
 
-  #surroundings({ name }: AuthServer, config: HttpServerConfig) {
+  #environment({ name }: AuthServer, config: HttpServerConfig) {
     const { clock, diagnose, roots, network } = this.#parts;
     this.#lastId += 1;
     return {

@@ -159,7 +159,7 @@ class ToolCall implements Exchange<CallToolResult> {
   accept(answer: JsonObject, session: Session): CallToolResult {
     const result = answer as JsonObject & CallToolResult;
     this.#finish(result.isError === true ? 'tool-error' : 'answered', session);
-    this.#ports.check.heed(session.key, this.#tools, this.#call.tool, result);
+    this.#ports.check.checkOutput(session.key, this.#tools, this.#call.tool, result);
     return result;
   }
 

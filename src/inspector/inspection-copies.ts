@@ -78,7 +78,7 @@ export function observeCopies({ system, mask, next, failed }: CopiesOptions): Co
       failed(error);
     }
   };
-  const tell = (root: AnyActorRef): void =>
+  const announce = (root: AnyActorRef): void =>
     guard(() => {
       const rootId = copies.actor(root).sessionId;
       for (const ref of actorsBelow(root))
@@ -87,20 +87,20 @@ export function observeCopies({ system, mask, next, failed }: CopiesOptions): Co
   const subscriptions: { unsubscribe(): void }[] = [];
   const listenTo = (root: AnyActorRef): void => {
     const rootId = copies.actor(root).sessionId;
-    const hear = (event: InspectionEvent): void =>
+    const forward = (event: InspectionEvent): void =>
       guard(() => {
         const copy = copies.event(event, rootId);
         if (copy !== undefined) next(copy);
       });
-    subscriptions.push(root.system.inspect(hear));
+    subscriptions.push(root.system.inspect(forward));
   };
   for (const root of [manager, ...roots.all]) listenTo(root);
   const unfollow = roots.follow((root) => {
     listenTo(root);
-    tell(root);
+    announce(root);
   });
   const introduce = (): void => {
-    for (const root of [manager, ...roots.all]) tell(root);
+    for (const root of [manager, ...roots.all]) announce(root);
   };
   const detach = (): void => {
     unfollow();
@@ -187,7 +187,7 @@ interface AnySnapshot {
 function toSnapshot(snapshot: unknown, mask: Mask): SnapshotCopy {
   if (!isJsonObject(snapshot)) return { status: 'active' };
   const { status, value, context, output, error, tags, children } = snapshot as unknown as AnySnapshot;
-  const told = {
+  const shown = {
     ...(value !== undefined && { value }),
     ...(context !== undefined && { context }),
     ...(output !== undefined && { output }),
@@ -195,7 +195,7 @@ function toSnapshot(snapshot: unknown, mask: Mask): SnapshotCopy {
   };
   return {
     status,
-    ...maskJson(told, mask),
+    ...maskJson(shown, mask),
     ...(tags !== undefined && { tags: [...tags] }),
     ...(children !== undefined && { children: idsOf(children) }),
   };

@@ -184,12 +184,12 @@ export class Server implements Supervised {
   async resolve(): Promise<Resolution> {
     const { resolution, secrets, ignored } = await this.#entry.resolve();
     this.remember(secrets);
-    this.#tellIgnored(ignored);
+    this.#reportIgnored(ignored);
     return resolution;
   }
 
   /** Once for each list of names. */
-  #tellIgnored(names: readonly string[]): void {
+  #reportIgnored(names: readonly string[]): void {
     const list = names.map((each) => printable(each)).join(', ');
     if (list === '' || list === this.#ignored) return;
     this.#ignored = list;
@@ -200,6 +200,7 @@ export class Server implements Supervised {
       server: name,
       generation,
       kind: 'config-problem',
+      problem: 'ignored-variables',
       message,
     });
   }

@@ -16,7 +16,7 @@ import type {
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { verdict } from '../../machines/verdict.js';
-import { withConnectionDoor, withManagerDoor } from '../actor-system/event-filter.js';
+import { withConnectionFilter, withManagerFilter } from '../actor-system/event-filter.js';
 import type { EffectPorts } from '../actors/effect-ports.js';
 import { CapacityWatch } from './capacity-watch.js';
 import { ClockWatch } from './clock-watch.js';
@@ -81,12 +81,13 @@ export class Supervisor {
       this.#send({ type: 'cores.idle', busyCores }),
     );
     this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
-    const connection = withConnectionDoor(wireConnection(ports, this.#plans), (snapshot, dropped) => {
+    const connection = withConnectionFilter(wireConnection(ports, this.#plans), (snapshot, dropped) => {
       const { name } = snapshot.context as ConnectionContext;
       ports.publish(reportRejected(snapshot, dropped, () => supervised(name)?.connection.allowed ?? []));
     });
-    const managed = withManagerDoor(managerMachine.provide({ actors: { connection } }), (snapshot, dropped) =>
-      ports.publish(reportManagerRejected(snapshot, dropped)),
+    const managed = withManagerFilter(
+      managerMachine.provide({ actors: { connection } }),
+      (snapshot, dropped) => ports.publish(reportManagerRejected(snapshot, dropped)),
     );
     this.#manager = createActor(managed, {
       id: 'manager',

@@ -25,7 +25,7 @@ export class TrustedEntries {
 
   constructor(
     private readonly store?: TrustStore,
-    private readonly tell: (problem: string) => void = () => {},
+    private readonly report: (problem: string) => void = () => {},
     private readonly clock: Clock = systemClock,
   ) {}
 
@@ -84,7 +84,7 @@ export class TrustedEntries {
     try {
       work();
     } catch (error) {
-      this.tell(`The watch of the trust store could not ${step}: ${messageOf(error)}`);
+      this.report(`The watch of the trust store could not ${step}: ${messageOf(error)}`);
     }
   }
 
@@ -104,7 +104,7 @@ export class TrustedEntries {
       if (await settlesWithin(this.clock, STORE_LIMIT_MS, working)) return await working;
       throw new Error(`the store did not answer within ${STORE_LIMIT_MS / 1_000} s`);
     } catch (error) {
-      this.tell(`A trusted entry could not be ${what}: ${messageOf(error)}`);
+      this.report(`A trusted entry could not be ${what}: ${messageOf(error)}`);
       return undefined;
     }
   }

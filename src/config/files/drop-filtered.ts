@@ -10,7 +10,7 @@ export interface DroppedEntry extends FoundEntry {
   readonly source: FoundSource;
 }
 
-export interface Sifted {
+export interface FilteredEntries {
   readonly kept: readonly SourceEntries[];
   readonly dropped: readonly DroppedEntry[];
 }
@@ -19,7 +19,7 @@ export interface Sifted {
 export function dropFiltered(
   found: readonly SourceEntries[],
   filter: DiscoveryOptions['filter'] = () => true,
-): Sifted {
+): FilteredEntries {
   const dropped: DroppedEntry[] = [];
   const kept = found.map((from) => {
     const source = toFoundSource(from.source);

@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve } from 'node:path';
-import { isBelow, isEverybodys, realOf } from './project-root.js';
+import { isBelow, isWorldWritable, realOf } from './project-root.js';
 
 /**
  * The home folder, for entries of the user, of the host's code and of extensions. If there is none, or if it is part of the
@@ -46,5 +46,5 @@ export async function startFolderOfFile(path: string, cwd: string, otherwise: st
   const [file, working] = [await realOf(path), await realOf(cwd)];
   const ofFile = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
   const folder = isBelow(file, working) ? working : ofFile;
-  return (await isEverybodys(folder).catch(() => false)) ? otherwise : folder;
+  return (await isWorldWritable(folder).catch(() => false)) ? otherwise : folder;
 }

@@ -18,7 +18,7 @@ export interface ActorState {
 }
 
 /** The facts of a line that need no parsing. */
-export interface Glance {
+export interface ScannedLine {
   readonly seq: number;
   readonly at: number;
   readonly isSnapshot: boolean;
@@ -87,7 +87,7 @@ export class LineScanner {
   #cursor = 0;
 
   /** The facts of a line, or why it is invalid, as the rest of a sentence. */
-  scan(bytes: Uint8Array, start: number, end: number): Glance | string {
+  scan(bytes: Uint8Array, start: number, end: number): ScannedLine | string {
     this.#bytes = bytes;
     this.#cursor = start;
     this.#end = end;
@@ -98,7 +98,7 @@ export class LineScanner {
     return this.#decoder.decode(bytes.subarray(start, end));
   }
 
-  #quick(): Glance | undefined {
+  #quick(): ScannedLine | undefined {
     if (this.#bytes[this.#end - 1] !== CLOSE || !this.#skip(SEQ)) return undefined;
     const seq = this.#digits();
     if (!this.#skip(AT)) return undefined;
@@ -117,7 +117,7 @@ export class LineScanner {
     return { seq, at, isSnapshot, place, moved, kindAt, seenTo: this.#cursor };
   }
 
-  #slow(start: number, end: number): Glance | string {
+  #slow(start: number, end: number): ScannedLine | string {
     const value = parseJson(this.text(this.#bytes, start, end), FILE_LIMITS);
     if (value === undefined) return 'is not JSON';
     if (!isJsonObject(value)) return 'is not an object';
@@ -198,7 +198,7 @@ export class LineScanner {
     return false;
   }
 
-  #moved(): Glance['moved'] {
+  #moved(): ScannedLine['moved'] {
     const from = this.#cursor;
     if (!this.#value()) return undefined;
     const value = parseJson(this.text(this.#bytes, from, this.#cursor), FILE_LIMITS);

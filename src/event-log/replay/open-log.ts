@@ -13,7 +13,7 @@ import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { Standing } from './folded-actor.js';
-import { LineScanner, linesOf, type ActorState, type Glance } from '../format/line-index.js';
+import { LineScanner, linesOf, type ActorState, type ScannedLine } from '../format/line-index.js';
 import type { LogProblem } from '../format/read-log.js';
 import { versionProblem } from '../format/version.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
@@ -282,7 +282,7 @@ class Log implements OpenLog {
     }
   }
 
-  #keep({ at, place, moved }: Glance, beginsSnapshot: boolean): void {
+  #keep({ at, place, moved }: ScannedLine, beginsSnapshot: boolean): void {
     const entry = this.last + 1;
     if (beginsSnapshot) this.#snapshots.push(entry);
     this.#times[this.#length] = this.#time.of(at);
@@ -314,7 +314,7 @@ class Log implements OpenLog {
   }
 }
 
-function misplaced({ seq, isSnapshot }: Glance, line: number, expected: number): string | undefined {
+function misplaced({ seq, isSnapshot }: ScannedLine, line: number, expected: number): string | undefined {
   if (seq !== expected) return `is entry ${seq}, where entry ${expected} should be`;
   return line === 1 && !isSnapshot ? 'is not a snapshot, but a log must begin with one' : undefined;
 }

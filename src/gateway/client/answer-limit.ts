@@ -31,13 +31,13 @@ export interface Wait {
   /** Time limit for a person or a model, milliseconds; 0 = no limit. */
   readonly limitMs: number;
   /** Since when nothing can be sent to the client, milliseconds since the epoch; undefined if it can be reached. */
-  readonly awaySince: () => number | undefined;
+  readonly disconnectedSince: () => number | undefined;
 }
 
 /** Calls `giveUp` at the time limit, unless the returned function was called before. */
 export function watchAnswer(
   clock: Clock,
-  { method, limitMs: patienceMs, awaySince }: Wait,
+  { method, limitMs: patienceMs, disconnectedSince }: Wait,
   giveUp: (why: Unanswered) => void,
 ): () => void {
   const limitMs = method === 'roots/list' ? PROGRAM_MS : patienceMs;
@@ -45,7 +45,7 @@ export function watchAnswer(
   let timer: unknown;
   const look = (): void => {
     const now = clock.now();
-    const away = awaySince();
+    const away = disconnectedSince();
     if (limitMs > 0 && now - since >= limitMs) {
       giveUp(new Unanswered(`The client has not answered within ${limitMs} ms.`, 'timeout'));
     } else if (away !== undefined && now - away >= AWAY_MS) {

@@ -30,7 +30,7 @@ export interface AnswerPort {
   onData(data: string): void;
   /** An event exceeds the limit. It counts as the answer, so the request fails. */
   onOversize(): void;
-  onWord(): void;
+  onactivity(): void;
   /** Whether the answer has been delivered. */
   isAnswered(): boolean;
 }
@@ -62,7 +62,7 @@ export async function readAnswer(
     try {
       await readEvents(body, {
         maxSize: port.maxMessageBytes,
-        onWord: () => port.onWord(),
+        onactivity: () => port.onactivity(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => {
           port.onOversize();

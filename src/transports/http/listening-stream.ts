@@ -33,7 +33,7 @@ export interface ListeningPort {
   onOversize(): void;
   /** That message answers this request. */
   onSkippedAnswer(id: RequestId): void;
-  onWord(): void;
+  onactivity(): void;
   onNotice(notice: TransportNotice): void;
   onOpen(): void;
   /** The stream, or the connection that requested it, broke off; or a gateway refused it. */
@@ -60,7 +60,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       openedAt = port.clock.now();
       await readEvents(reply.body, {
         maxSize: port.maxMessageBytes,
-        onWord: () => port.onWord(),
+        onactivity: () => port.onactivity(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => port.onOversize(),
         onSkippedAnswer: (id) => port.onSkippedAnswer(id),

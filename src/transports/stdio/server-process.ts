@@ -195,7 +195,7 @@ export class ServerProcess {
       this.#events.activity();
       reader.push(chunk);
       if (reader.isBeyondLimit && this.#oversize === undefined) {
-        this.#oversize = clock.setTimeout(() => reader.tellTooLarge(), LINE_END_MS);
+        this.#oversize = clock.setTimeout(() => reader.reportTooLarge(), LINE_END_MS);
       } else if (!reader.isBeyondLimit) this.#forgetOversize();
     });
     stdout.on('end', () => {

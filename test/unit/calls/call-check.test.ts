@@ -27,7 +27,7 @@ it('Messages about arguments and results mask the secrets of the entry.', async 
   const refusal = check.judge(KEY, tools, name, { 'field-s3cret': 1 });
   expect(refusal).toBeInstanceOf(InvalidArgumentsError);
   expect((refusal as InvalidArgumentsError).message).toContain('/field-*** must be one of "***"');
-  check.heed(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
+  check.checkOutput(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
   expect(told).toMatchObject([{ type: 'diagnostic', kind: 'invalid-output', tool: 'tool-***' }]);
   expect(JSON.stringify([told, refusal])).not.toContain('s3cret');
 });

@@ -25,7 +25,7 @@ import {
 } from '../../../src/event-log/format/entry.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
-import { LineScanner, type Glance } from '../../../src/event-log/format/line-index.js';
+import { LineScanner, type ScannedLine } from '../../../src/event-log/format/line-index.js';
 import type { LogProblem, LogProblemCode } from '../../../src/event-log/format/read-log.js';
 import { versionProblem } from '../../../src/event-log/format/version.js';
 import { MonotonicTime } from '../../../src/event-log/format/monotonic-time.js';
@@ -244,7 +244,7 @@ export class LogBook {
     this.#keep(glance, this.#labels.of(bytes, start, end, glance));
   }
 
-  #keep({ seq, at, isSnapshot, place, moved }: Glance, label: number): void {
+  #keep({ seq, at, isSnapshot, place, moved }: ScannedLine, label: number): void {
     const position = this.length;
     if (isSnapshot && !this.#wasSnapshot) this.#snapshots.add(position);
     this.#wasSnapshot = isSnapshot;

@@ -9,7 +9,7 @@ import { detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { arrowsOf, type Arrow } from './arrows.js';
-import { stretchOf } from './bars.js';
+import { laneViewOf } from './bars.js';
 import type {
   ActorView,
   ArrowQuery,
@@ -48,7 +48,7 @@ export class LogDesk {
     stretches: ({ names, window }): StretchView => ({
       stretches: names
         .flatMap((name) => this.#book.lane(name) ?? [])
-        .map((lane) => stretchOf(this.#book, lane, window)),
+        .map((lane) => laneViewOf(this.#book, lane, window)),
       values: this.#book.values,
     }),
     overview: ({ columns }) => this.#overview(columns),

@@ -56,7 +56,7 @@ export function SequenceView() {
             checked={hasWire}
             onChange={({ currentTarget }) => setWire(currentTarget.checked)}
           />
-          Wire
+          Protocol messages
         </label>
         <p class="toolbar-note" role="status">
           {arrows.length} messages

@@ -122,7 +122,7 @@ export class ServerRequests {
   #reportFault({ key }: Session, method: string, error: unknown): void {
     const { publish, mask } = this.#ports;
     const reason = messageOf(error);
-    const what = error instanceof BadAnswer ? 'gave an answer that was not sent:' : 'threw:';
+    const what = error instanceof BadAnswer ? 'returned an answer that was not sent:' : 'threw:';
     const message = cutText(mask(key.name)(`The handler of '${method}' ${what} ${reason}`));
     const about = { server: key.name, generation: key.generation };
     publish({ type: 'diagnostic', ...about, kind: 'server-request-failed', message });

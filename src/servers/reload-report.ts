@@ -57,7 +57,7 @@ export function toReloadReport({ loaded, diff }: AppliedDiff, outdated: readonly
 }
 
 function toProblem({ row, failure }: Outdated): ConfigProblem {
-  const message = `does not work, so the session of the former entry goes on: ${failure.message}`;
+  const message = `does not work, so the session of the former entry continues: ${failure.message}`;
   return { code: 'entry-outdated', source: row.source, server: row.name, message };
 }
 

@@ -147,7 +147,7 @@ export class Server implements Supervised {
     const { name } = this;
     const { failure, isClosed, hasStarted } = this.runtime.lifetime;
     if (isClosed) return `'${name}' has ended: the troupe is closed.`;
-    if (failure !== undefined) return `'${name}' has ended: the manager broke: ${failure}`;
+    if (failure !== undefined) return `'${name}' has ended: the manager crashed: ${failure}`;
     if (this.#isRemoved) return `'${name}' was removed.`;
     if (!this.#entry.settings.enabled) return `'${name}' is disabled by its entry ('enabled: false').`;
     if (!hasStarted) return `'${name}' is not running: the troupe has not started.`;

@@ -203,11 +203,11 @@ export class Supervisor {
   }
 
   #rootCrashed({ id, message, restarts }: RootCrash): void {
-    const next = restarts ? 'It is restarted.' : 'It died too often and is not restarted.';
+    const next = restarts ? 'It is restarted.' : 'It crashed too often and is not restarted.';
     this.#parts.ports.publish({
       type: 'diagnostic',
       kind: 'machine-crashed',
-      message: `The machine '${id}' died of an error in the runtime: ${message}. ${next}`,
+      message: `The machine '${id}' crashed because of an internal error: ${message}. ${next}`,
     });
   }
 

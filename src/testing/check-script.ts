@@ -84,7 +84,7 @@ function check(noun: string, read: (report: Report) => void): void {
   read((path, _code, message) => {
     problems.push(path.length === 0 ? message : `'${fieldName(path)}': ${message}`);
   });
-  if (problems.length > 0) throw new TypeError(`No server can follow this ${noun}: ${problems.join('; ')}`);
+  if (problems.length > 0) throw new TypeError(`The ${noun} is invalid: ${problems.join('; ')}`);
 }
 
 function readScript(script: unknown, path: readonly string[], report: Report): void {

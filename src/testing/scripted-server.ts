@@ -289,7 +289,7 @@ export class ScriptedServer {
       session.body.send({ jsonrpc: '2.0', id, ...body } as unknown as JSONRPCMessage).catch(() => {});
     try {
       const result = await this.#resultOf(session, method, params, exchange);
-      if (result === undefined) throw new Error(`The handler of '${method}' gave no result.`);
+      if (result === undefined) throw new Error(`The handler of '${method}' returned no result.`);
       if (result !== SILENCE) await reply({ result });
     } catch (error) {
       await reply({ error: errorOf(error) });

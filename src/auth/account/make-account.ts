@@ -245,7 +245,7 @@ function unattendedRequest(
     const request = toAssertionRequest(server, scope, state);
     const given: unknown = await askHost("the client's 'assertion'", () => assertion(request));
     if (typeof given !== 'string' || given === '')
-      throw new Error("the client's 'assertion' gave no string.");
+      throw new Error("the client's 'assertion' returned no string.");
     return form(JWT_BEARER, { assertion: given, scope });
   };
 }

@@ -47,7 +47,7 @@ export async function review(
   terminal: Terminal,
   { tools, stdin }: ReviewRequest,
 ): Promise<ExitCode> {
-  if (flags.yes === true && flags.accept !== true) throw new UsageError('--yes goes with --accept');
+  if (flags.yes === true && flags.accept !== true) throw new UsageError('--yes requires --accept');
   const configuration = await readConfiguration(flags);
   const asked = serversFor(tools, configuration);
   noteWarnings(configuration.warnings, asked, terminal);

@@ -246,7 +246,7 @@ function checkFlags(flags: ServeFlags): void {
   const { host = '127.0.0.1', oauthIssuer, token } = flags;
   if (isLoopback(host) || token !== false || oauthIssuer !== undefined) return;
   throw new UsageError(
-    `--host ${host} lets other computers in: leave --no-token or --host out, or give --oauth-issuer URL`,
+    `--host ${host} admits other computers: omit --no-token or --host, or give --oauth-issuer URL`,
   );
 }
 

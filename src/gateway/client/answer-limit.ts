@@ -49,7 +49,7 @@ export function watchAnswer(
     if (limitMs > 0 && now - since >= limitMs) {
       giveUp(new Unanswered(`The client has not answered within ${limitMs} ms.`, 'timeout'));
     } else if (away !== undefined && now - away >= AWAY_MS) {
-      giveUp(new Unanswered('The client is away.', 'away'));
+      giveUp(new Unanswered('The client is disconnected.', 'away'));
     } else {
       timer = clock.setTimeout(
         look,

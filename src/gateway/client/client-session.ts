@@ -262,7 +262,7 @@ export class ClientSession implements AskedClient {
 
   async #initialize(params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { protocolVersion, capabilities, _meta: meta } = params;
-    if (typeof protocolVersion !== 'string') throw invalidParams("'protocolVersion' is not a text");
+    if (typeof protocolVersion !== 'string') throw invalidParams("'protocolVersion' is not a string");
     if (this.#opening !== undefined) throw TOO_LATE;
     if (this.#parts.isSelf(meta)) throw ITSELF;
     this.answers = answersOf(capabilities);

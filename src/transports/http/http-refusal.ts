@@ -153,7 +153,7 @@ export async function refusal(
   const detail = http.bodyStart === undefined ? '' : `: ${startOf(http.bodyStart)}`;
 
   if (needsSignIn) {
-    const message = `${address.shown} asks for authorization (HTTP ${name})${detail}`;
+    const message = `${address.shown} requires authorization (HTTP ${name})${detail}`;
     const hint =
       http.wwwAuthenticate === undefined
         ? NO_CHALLENGE

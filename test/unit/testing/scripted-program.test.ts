@@ -122,19 +122,18 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     const entry = { command: process.execPath, args: [BUILT.main, file], policy: { maxAttempts: 1 } };
     const troupe = await started(entry);
     expect(troupe.status[0]?.error?.stderrTail).toEqual([
-      "No server can follow this script: 'tols': is not known here; did you mean 'tools'?",
+      "The script is invalid: 'tols': is not known here; did you mean 'tools'?",
     ]);
   });
 
   it('refuses an invalid script or order.', async () => {
     const wrong = { start: { fault: 'explode' } } as unknown as ServerScript;
-    const why =
-      "No server can follow this script: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
+    const why = "The script is invalid: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
     expect(() => scriptedProgram(wrong)).toThrow(new TypeError(why));
     await expect(controlProgram(wrong)).rejects.toThrow(new TypeError(why));
     const program = await controlled();
     expect(() => program.send(null as never)).toThrow(
-      new TypeError('No server can follow this order: expected an object, found null'),
+      new TypeError('The order is invalid: expected an object, found null'),
     );
     expect(() => program.send({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
       "'exitCode': expected a whole number from 0 to 255, found a larger number; 'script.on.ping.afterMs': expected a number of at least 0",

@@ -97,7 +97,7 @@ describe('a scripted server', () => {
     const server = createScriptedServer();
     const wrong = { tool: [], start: { fault: 'explode' }, on: { ping: [{ afterMs: -1 }, null], call: [] } };
     const why =
-      "No server can follow this script: 'tool': is not known here; did you mean 'tools'?; " +
+      "The script is invalid: 'tool': is not known here; did you mean 'tools'?; " +
       "'start.fault': expected one of 'silent', 'crash', found 'explode'; " +
       "'on.ping[0].afterMs': expected a number of at least 0, found a smaller number; 'on.ping[1]': expected an object, found null; " +
       "'on.call': must not be empty";

@@ -66,7 +66,7 @@ export function DetailsView() {
         {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {typeof status?.authUrl === 'string' && (
           <p class="note warn">
-            The server wants somebody to sign in.{' '}
+            The server requires a sign-in.{' '}
             <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
               Sign in
             </a>

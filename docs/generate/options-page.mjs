@@ -55,7 +55,7 @@ export function optionsPage(sources, { local, remote }, entryFields) {
     'Each number can be overridden by `policy`, for all servers or in one entry.',
     table(['Setting', 'Type', 'Default', 'of a remote server', 'Meaning'], policyRows),
     '## The gateway',
-    'Of `mcp-troupe/gateway`: see [the guide](../guide/gateway.md).',
+    'The options of `mcp-troupe/gateway`; see [the guide](../guide/gateway.md).',
     ...gateway.flatMap(blocksOf),
     '## Other types',
     ...aliases.map(aliasBlock),
@@ -96,7 +96,7 @@ function interfaceBlocks({ name, parent, doc, members }, documented) {
   return [
     `## ${name}`,
     ...(doc === '' ? [] : [doc]),
-    ...(!documented.includes(parent) ? [] : [`And everything of [${parent}](#${parent.toLowerCase()}).`]),
+    ...(!documented.includes(parent) ? [] : [`In addition, all options of [${parent}](#${parent.toLowerCase()}).`]),
     memberTable('Option', members),
   ];
 }

@@ -2,7 +2,7 @@
  * The entries that are trusted: by this process, or in the store of the host. `trust-rules.ts` decides which entries need
  * trust.
  *
- * A1. Nothing rejects or waits for ever. An entry that the store cannot read in time is not trusted; one that it cannot
+ * A1. Nothing rejects or waits forever. An entry that the store cannot read in time is not trusted; one that it cannot
  *     write is trusted by this process only. Both are reported.
  * A2. A question to the store waits until the entries that were trusted before are written.
  * A3. An entry that the store had and has no longer was revoked there, so this process does not trust it either.

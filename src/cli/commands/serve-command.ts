@@ -149,7 +149,7 @@ async function serveServers(
   }
 }
 
-/** An unread pipe keeps its process alive for ever. For a slow reader, the timeout starts again with each read. */
+/** An unread pipe keeps its process alive forever. For a slow reader, the timeout starts again with each read. */
 function dropUnread(output: Writable, code: ExitCode, log: ServeLog): void {
   if (!(output instanceof Socket) || output.destroyed || output.writableLength === 0) return;
   output.setTimeout(STALLED_READER_MS, () => {

@@ -147,7 +147,7 @@ export class Conversation {
     return { kind: 'request', message };
   }
 
-  /** The request must be answered, or it would wait for ever. */
+  /** The request must be answered, or it would wait forever. */
   #receivedNoAnswer(id: RequestId, reason: string): ReceivedMessage {
     if (this.#asked.delete(id)) {
       const error = { code: RPC.invalidRequest, message: `The client's answer is invalid: ${reason}` };

@@ -41,8 +41,7 @@ export const DIAGNOSTIC_KINDS = {
   },
   'clock-jump': {
     severity: 'info',
-    meaning:
-      'The clock has jumped, usually because the computer was asleep. Every connection is pinged.',
+    meaning: 'The clock has jumped, usually because the computer was asleep. Every connection is pinged.',
     action: 'Nothing.',
   },
   'config-problem': {

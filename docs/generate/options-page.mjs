@@ -96,7 +96,9 @@ function interfaceBlocks({ name, parent, doc, members }, documented) {
   return [
     `## ${name}`,
     ...(doc === '' ? [] : [doc]),
-    ...(!documented.includes(parent) ? [] : [`In addition, all options of [${parent}](#${parent.toLowerCase()}).`]),
+    ...(!documented.includes(parent)
+      ? []
+      : [`In addition, all options of [${parent}](#${parent.toLowerCase()}).`]),
     memberTable('Option', members),
   ];
 }

@@ -4,12 +4,7 @@
  */
 import { connectionName, isMachineAddress } from '../actor-system/actor-path.js';
 import { isJsonObject } from '../json/json-object.js';
-import {
-  type CauseEntry,
-  type LogEntry,
-  type NoteEntry,
-  type SnapshotEntry,
-} from '../event-log/format/entry.js';
+import type { CauseEntry, LogEntry, NoteEntry, SnapshotEntry } from '../event-log/format/entry.js';
 import { countOf, identityOf, numberOf, wholeOf } from '../event-log/format/by-shape.js';
 import { isCommand } from '../actor-system/event-filter.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';

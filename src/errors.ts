@@ -412,7 +412,7 @@ export class InvalidArgumentsError extends TroupeError {
 }
 
 /**
- * The tool is held back until somebody accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
+ * The tool is held back until someone accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
  * call was not sent, or an acceptance was for another definition than the one that is held.
  */
 export class ToolHeldError extends TroupeError {

@@ -37,7 +37,7 @@ export interface TroupeOptions {
   /** Servers by name. They are trusted, since the host names them itself. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
   /**
-   * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anybody who
+   * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anyone who
    * can write to the project may have written them. Files elsewhere are trusted. `{ path, trust: 'all' }` trusts a
    * file wherever it is.
    */

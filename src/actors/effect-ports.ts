@@ -59,7 +59,7 @@ export interface SignInPort {
   /** The source of tokens for a new session; undefined for a server that needs no tokens from Troupe. */
   credentials(name: string, config: ServerConfig): Promise<HttpAuth | undefined>;
   /**
-   * Resolves when somebody has signed in. Calls `asked` when a person can: with the address, or without one if the
+   * Resolves when someone has signed in. Calls `asked` when a person can: with the address, or without one if the
    * sign-in has to happen elsewhere. Rejects with a `TransportError` if nobody can sign in. Never settles for a server
    * for which Troupe holds no credentials.
    */

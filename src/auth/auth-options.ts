@@ -9,7 +9,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import { isObject } from '../config/entry/read-shape.js';
 import type { TokenStore } from './stores/token-store.js';
 
-/** The server that somebody signs in to. */
+/** The server that someone signs in to. */
 export interface AuthServer {
   /** Its configured name. */
   readonly name: string;

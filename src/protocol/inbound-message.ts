@@ -17,7 +17,7 @@ export interface InboundRequest {
 export type Inbound =
   | InboundRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
-  /** `id` is NaN where it cannot be one of ours. Neither result nor error: it is not valid. */
+  /** `id` is NaN if it cannot be one of ours. Neither result nor error: it is not valid. */
   | {
       readonly kind: 'answer';
       readonly id: number;

@@ -1,6 +1,6 @@
 /**
  * Runs the manager actor and stands behind it: follows every child it spawns, ends the sessions that a child leaves, and
- * takes over if the manager itself dies. The folder `supervision` is this and its two watches.
+ * takes over if the manager itself crashes. The folder `supervision` is this and its two watches.
  *
  * V1. A child is followed from before its first state (the manager announces it before it starts).
  * V2. However a child ends, its sessions are closed; however the manager ends, all of them are.
@@ -41,11 +41,11 @@ const COURTESY_MS = 5_000;
 /** A server whose connection is a child of the manager. */
 export interface Supervised {
   readonly connection: { readonly allowed: readonly string[] };
-  /** Sets its actor, which has not started. A replacement continues from the state of the actor that died. */
+  /** Sets its actor, which has not started. A replacement continues from the state of the actor that crashed. */
   spawned(ref: ConnectionRef, isReplacement: boolean): void;
   /** Its actor ended; the last snapshot stays readable. */
   ended(reason: StopReason, generation: number): void;
-  /** Its actor died of an internal error and is not replaced; the last snapshot stays readable. */
+  /** Its actor crashed because of an internal error and is not replaced; the last snapshot stays readable. */
   givenUp(failure: Failure): void;
 }
 
@@ -62,7 +62,7 @@ export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #manager: ActorRefFrom<typeof managerMachine>;
   readonly #plans = new LaunchPlans();
-  /** The timers of the charts, including those left by actors that died. */
+  /** The timers of the charts, including those left by actors that crashed. */
   readonly #timers: Timers;
   /** The timers of the machines only, numbered as in a recording. */
   readonly #numbered: NumberedClock;
@@ -130,7 +130,7 @@ export class Supervisor {
     this.#stopChildren();
   }
 
-  /** After the stop: clears the timers left by actors that died of an error. */
+  /** After the stop: clears the timers left by actors that crashed. */
   dispose(): void {
     this.roots.stop();
     this.#timers.clearAll();

@@ -2,18 +2,18 @@
  * The little language of variables inside a text of an entry.
  *
  *   ${NAME}  ${env:NAME}     a variable of the host
- *   ${NAME:-text}            the same, or `text` where it is unset or empty; `text` may hold references itself
+ *   ${NAME:-text}            the same, or `text` if it is unset or empty; `text` may hold references itself
  *   ${workspaceFolder}       the folder the host works in; likewise ${workspaceFolderBasename}, ${userHome},
  *                            ${pathSeparator} and ${/}
  *   ${input:ID}              what a person is asked for
- *   $NAME                    as ${NAME}, only where bare names count (command, args, cwd)
- *   $$                       one literal `$`, where a single one would begin one of the above;
+ *   $NAME                    as ${NAME}, only in fields that take bare names (command, args, cwd)
+ *   $$                       one literal `$`, if a single one would begin one of the above;
  *                            everywhere else dollars are left as they are
  *
  * Everything else is text, such as `$(…)`, `${name%.*}` and `${list[@]}`. In code for a shell or an interpreter, only
  * `${input:ID}` and the folders are replaced: the other references belong to the shell.
  *
- * T1. Pure: a template says what it wants; somebody else looks it up.
+ * T1. Pure: a template says what it wants; someone else looks it up.
  * T2. A looked-up value is final: it is never read as a template again.
  * T3. Every text is a template. It is read in linear time.
  */

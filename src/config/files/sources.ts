@@ -57,7 +57,7 @@ export interface SourceReport {
 
 /**
  * Reads a whole file as text, or rejects as `node:fs` does. It must be an ordinary file, because reading a pipe or a
- * terminal may wait forever. If somebody named the path, the message asks for a file.
+ * terminal may wait forever. If someone named the path, the message asks for a file.
  */
 export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 

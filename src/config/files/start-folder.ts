@@ -39,7 +39,7 @@ function realPath(path: string): string {
 const OF_HOSTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.claude']);
 
 /**
- * For the entries of a file that somebody named: the working folder if the file is in it, else the folder of the file. In a
+ * For the entries of a file that someone named: the working folder if the file is in it, else the folder of the file. In a
  * folder that everybody can write to, `otherwise`.
  */
 export async function startFolderOfFile(path: string, cwd: string, otherwise: string): Promise<string> {

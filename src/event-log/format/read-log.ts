@@ -173,7 +173,7 @@ export class LogParser {
     if (problem !== undefined) return this.#corrupt(problem);
     const entry = value as unknown as LogEntry;
     if (entry.seq !== expected) {
-      return this.#corrupt(`is entry ${entry.seq}, where entry ${expected} should be`);
+      return this.#corrupt(`is entry ${entry.seq} instead of entry ${expected}`);
     }
     const misplaced = this.#misplaced(entry);
     if (misplaced !== undefined) return this.#corrupt(misplaced);

@@ -266,7 +266,7 @@ class Log implements OpenLog {
     const count = starts.length - 2;
     this.#parts.push({ bytes, first, starts });
     if (header.firstSeq !== first)
-      return this.#fail('corrupt', 1, `begins with entry ${header.firstSeq}, where entry ${first} should be`);
+      return this.#fail('corrupt', 1, `begins with entry ${header.firstSeq} instead of entry ${first}`);
     this.#times = grown(this.#times, new Float64Array(this.#length + count));
     this.#places = grown(this.#places, new Int32Array(this.#length + count));
     let wasSnapshot = false;
@@ -315,7 +315,7 @@ class Log implements OpenLog {
 }
 
 function misplaced({ seq, isSnapshot }: ScannedLine, line: number, expected: number): string | undefined {
-  if (seq !== expected) return `is entry ${seq}, where entry ${expected} should be`;
+  if (seq !== expected) return `is entry ${seq} instead of entry ${expected}`;
   return line === 1 && !isSnapshot ? 'is not a snapshot, but a log must begin with one' : undefined;
 }
 

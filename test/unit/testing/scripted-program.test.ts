@@ -149,7 +149,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     program.send({ tools: [tool('new')] });
     await changed;
     const lost = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
-    program.send({ stderr: 'told to', fault: 'crash', exitCode: 3 });
+    program.send({ stderr: 'as ordered', fault: 'crash', exitCode: 3 });
     expect(await lost).toMatchObject({ failure: { exit: { code: 3 } } });
     await troupe.connection('files')!.ready();
     await program.whenRunning();

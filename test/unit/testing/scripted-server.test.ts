@@ -126,14 +126,14 @@ describe('a scripted server', () => {
 
   it('can be slow with progress, and the call is waited for no longer than that allows.', async () => {
     const played = await play({ on: { 'tools/call': { progress: 2, afterMs: 5_000 } } });
-    const told: number[] = [];
+    const reported: number[] = [];
     const answer = played.troupe.callTool(
       'mcp__files__echo',
       {},
-      { onProgress: ({ progress }) => told.push(progress) },
+      { onProgress: ({ progress }) => reported.push(progress) },
     );
     await passTime(played.clock, answer);
-    expect(told).toEqual([1, 2]);
+    expect(reported).toEqual([1, 2]);
   });
 
   it('can be silent, and the call ends at its own limit.', async () => {

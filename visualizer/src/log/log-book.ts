@@ -236,7 +236,7 @@ export class LogBook {
     if (typeof glance === 'string') return this.#fail('corrupt', glance);
     const expected = this.length === 0 ? this.header.firstSeq : this.#seqs.at(this.length - 1) + 1;
     if (glance.seq < expected)
-      return this.#fail('corrupt', `is entry ${glance.seq}, where entry ${expected} should be`);
+      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${expected}`);
     this.missed += glance.seq - expected;
     this.#chunkOf.add(chunk);
     this.#starts.add(start);

@@ -475,7 +475,7 @@ describe('a given file', () => {
     expect(await startOf()).toEqual([home]);
   });
 
-  it('inside a project needs trust, unless it is said to be trusted, and its paths stay the same.', async () => {
+  it('inside a project needs trust, unless it is declared trusted, and its paths stay the same.', async () => {
     const root = await folderWith({ '.git/HEAD': '', 'sub/a.json': text });
     const scopeOf = async (config: NonNullable<LoadOptions['config']>) => {
       const { servers } = await loadConfig({ config, cwd: root });

@@ -158,7 +158,8 @@ export type { RequestOptions } from './requests/request.js';
 export type { ServerScope, ResourceOptions } from './requests/troupe-requests.js';
 export type { Clock, Logger } from './ports.js';
 
-export type { JsonObject, Progress, RequestOrigin } from './protocol/protocol-client.js';
+export type { JsonObject } from './json/json-object.js';
+export type { Progress, RequestOrigin } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
   CallAbortedError,
@@ -182,6 +183,7 @@ export {
 export type {
   ArgumentProblem,
   ConfigProblem,
+  ConfigProblemCode,
   RejectionReason,
   TimeoutKind,
   TroupeErrorOptions,

@@ -163,7 +163,7 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
       toToken,
     )
     .addOption(
-      new Option('--no-token', 'let every user and program of this computer in')
+      new Option('--no-token', 'admit every user and program of this computer')
         .preset('')
         .argParser(toNoToken),
     )

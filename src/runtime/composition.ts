@@ -110,7 +110,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     clock,
   );
 
-  const reading = new ConfigReader(options, trustedEntries, publish, internals.load);
+  const reader = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {
       ...options,
@@ -121,7 +121,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
       seed,
       tokenMask: (name) => signIns?.mask(name) ?? NO_MASK,
     },
-    reading,
+    reader,
     manager,
     runtime: () => runtime,
     onchanged,
@@ -266,7 +266,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     });
   const configuration = new Configuration({
     servers,
-    reading,
+    reader,
     trustedEntries,
     publisher,
     lifetime,

@@ -19,7 +19,7 @@ import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { wakeDormant } from './check-command.js';
 import { withTroupe } from '../with-troupe.js';
-import { whatIsUnnamed, whyLeftOut } from '../../requests/unknown-tool.js';
+import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 export interface CallRequest {
@@ -54,7 +54,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
         return EXIT.failed;
       }
       if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
-      const unnamed = oneLine(whatIsUnnamed(troupe.status));
+      const unnamed = oneLine(serversWithoutTools(troupe.status));
       throw new UsageError(
         `${noSuchTool(wanted, servers, troupe.tools)}${unnamed === '' ? '' : `.${unnamed}`}`,
       );
@@ -67,7 +67,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
         ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout, totalTimeoutMs: flags.timeout }),
       }),
     );
-    tell(result, flags, terminal);
+    printResult(result, flags, terminal);
     return result.isError === true ? EXIT.failed : EXIT.fine;
   });
 }
@@ -79,7 +79,7 @@ function serversFor(tool: string, configuration: Configuration): readonly string
   return requireEnabled(configuration, candidates);
 }
 
-function tell(result: CallToolResult, flags: Flags, terminal: Terminal): void {
+function printResult(result: CallToolResult, flags: Flags, terminal: Terminal): void {
   if (flags.json) return terminal.printJson(result, 2);
   const isError = result.isError === true;
   const stream = isError ? terminal.stderr : terminal.stdout;

@@ -4,7 +4,7 @@
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { argumentsIn } from '../../calls/call-problem.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
 import { ToolIndex } from '../../search/tool-index.js';
 import { invalidParams } from './error-answer.js';
 import type { GatewayTool } from './gateway-tools.js';
@@ -42,7 +42,7 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       annotations: READS_ONLY,
     },
     run: async ({ tools }, { query, limit = DEFAULT_RESULTS }) => {
-      if (typeof query !== 'string' || query.trim() === '') throw invalidParams("'query' is not a text");
+      if (typeof query !== 'string' || query.trim() === '') throw invalidParams("'query' is not a string");
       if (!Number.isInteger(limit)) throw invalidParams("'limit' is not a whole number");
       const most = Math.min(Math.max(Number(limit), 1), MAX_RESULTS);
       const found = await indexOf(tools).search(tools, query, { limit: most });
@@ -78,7 +78,7 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       },
     },
     run: async ({ callTool }, { name, arguments: given }) => {
-      if (typeof name !== 'string') throw invalidParams("'name' is not a text");
+      if (typeof name !== 'string') throw invalidParams("'name' is not a string");
       const args = argumentsIn(given);
       if (args === undefined) throw invalidParams("'arguments' is not an object");
       return callTool(name, args);

@@ -75,6 +75,8 @@ export type { CachedCatalog, CatalogStore } from './catalog/cache-store.js';
 
 export type { CatalogPrompt } from './catalog/prompt.js';
 export type { CatalogTool } from './catalog/registry.js';
+export type { FoundTool, ToolSearchOptions } from './search/tool-search.js';
+export type { ToolField } from './search/tool-index.js';
 
 export type { CatalogResource, CatalogResourceTemplate } from './catalog/resource.js';
 export { createFileReviewStore, type FileReviewStoreOptions } from './review/file-review-store.js';
@@ -156,7 +158,8 @@ export type { RequestOptions } from './requests/request.js';
 export type { ServerScope, ResourceOptions } from './requests/troupe-requests.js';
 export type { Clock, Logger } from './ports.js';
 
-export type { JsonObject, Progress, RequestOrigin } from './protocol/protocol-client.js';
+export type { JsonObject } from './json/json-object.js';
+export type { Progress, RequestOrigin } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
   CallAbortedError,
@@ -180,6 +183,7 @@ export {
 export type {
   ArgumentProblem,
   ConfigProblem,
+  ConfigProblemCode,
   RejectionReason,
   TimeoutKind,
   TroupeErrorOptions,

@@ -30,7 +30,7 @@ export function probe(ports: EffectPorts) {
     run: async (key, signal) => {
       const { session, client } = requireClient(ports, key);
       const { activeAt } = session;
-      const isHeard = (): boolean => session.activeAt !== activeAt || session.maySayNothing;
+      const isHeard = (): boolean => session.activeAt !== activeAt || session.mayBeSilent;
       try {
         await withinLimit(ports.clock, signal, key.limitMs, (inner) => ask(session, client, isHeard, inner));
       } catch (error) {

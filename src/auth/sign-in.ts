@@ -41,7 +41,7 @@ export interface SignInPorts {
   readonly explain: (error: unknown) => TransportError;
   /** Whether a person was asked and the sign-in is still pending. */
   readonly isAsked: () => boolean;
-  /** Reports a received code by its number. Resolves when somebody has signed in; rejects with a `TransportError`. */
+  /** Reports a received code by its number. Resolves when someone has signed in; rejects with a `TransportError`. */
   readonly answered: (answer: number) => Promise<void>;
   /** The browser returned with a refusal. */
   readonly refused: (error: TransportError) => void;

@@ -80,7 +80,7 @@ export class CallCheck {
   }
 
   /** Reports if a result does not fit the output schema (MCP specification 2025-11-25, "Output Schema"). */
-  heed(key: SessionKey, tools: readonly Tool[], name: string, result: CallToolResult): void {
+  checkOutput(key: SessionKey, tools: readonly Tool[], name: string, result: CallToolResult): void {
     const schema = this.#tool(tools, name)?.outputSchema;
     if (schema === undefined || result.isError === true) return;
     const { structuredContent } = result;

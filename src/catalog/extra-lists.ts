@@ -8,7 +8,7 @@ import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import { identityOf } from './extra-check.js';
 import type { Extras } from './extras.js';
-import { LiveList, type ServerStanding } from './live-list.js';
+import { LiveList, type ListedServer } from './live-list.js';
 import { promptNames, toCatalogPrompt, type CatalogPrompt } from './prompt.js';
 import { ToolRegistry } from './registry.js';
 import {
@@ -27,7 +27,7 @@ export class ExtraLists {
 
   constructor(
     extras: Extras,
-    private readonly servers: () => Iterable<readonly [name: string, standing: ServerStanding]>,
+    private readonly servers: () => Iterable<readonly [name: string, standing: ListedServer]>,
     naming: NamingTemplate,
   ) {
     this.#resources = new LiveList({

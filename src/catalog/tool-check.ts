@@ -17,7 +17,7 @@ import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
 import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import type { WholeList } from './list-all.js';
-import { quoted } from '../text/quoted.js';
+import { quoted } from '../text/server-text.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];

@@ -129,7 +129,7 @@ export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
 }
 
 /** The same for every troupe but the first: it reads no sources, and records and shows nothing. */
-export function besideTheFirst(options: TroupeOptions): TroupeOptions {
+export function secondaryOptions(options: TroupeOptions): TroupeOptions {
   const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
   return others;
 }

@@ -4,9 +4,9 @@
  */
 import type { Implementation, ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
-import { isJsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
-import { ProtocolFailure, type JsonObject, type RpcError } from './protocol-client.js';
+import { ProtocolFailure, type RpcError } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
 

@@ -14,10 +14,8 @@ import type { ServerIdentity } from '../../machines/connection/connection.events
 import type { Clock } from '../ports.js';
 import type { RequestHeaders, SessionTransport } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
-
-/** A JSON object with unknown fields. */
-export type JsonObject = Record<string, unknown>;
 
 /** A progress report of a server. */
 export interface Progress {

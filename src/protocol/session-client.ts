@@ -16,12 +16,12 @@ import { resultWithoutNulls } from './absent-nulls.js';
 import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
 import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
 import { LATEST_PROTOCOL_VERSION, parseInitializeResult, versionRefusal } from './initialize-result.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   RequestLostError,
   RpcError,
   type Asked,
   type Cause,
-  type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,

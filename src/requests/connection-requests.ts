@@ -8,7 +8,7 @@ import type { CallRoute } from '../calls/call-route.js';
 import { callProblem } from '../calls/call-problem.js';
 import { RetryLoop } from '../calls/retry-loop.js';
 import { onAbort } from '../async/caller-signal.js';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   ServerRequest,
   type Answered,

@@ -58,7 +58,7 @@ export class SessionPreferences {
   }
 
   /** What the session does not know yet; from now on it counts as known. */
-  takeUntold(session: Session): Pending {
+  takePending(session: Session): Pending {
     const { name } = session.key;
     const known = this.#knownOf(session);
     const wished = this.#levels.get(name) ?? this.#levelOfAll;

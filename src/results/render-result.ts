@@ -69,8 +69,8 @@ export interface RenderedResult {
 /** See the function of that name in `results.ts`. */
 export async function renderResult(result: CallToolResult, options: RenderOptions): Promise<RenderedResult> {
   checkOptions(result, options);
-  const { text: said, blocks } = await runInSlices(splitContent(result));
-  const text = said.toWellFormed();
+  const { text: raw, blocks } = await runInSlices(splitContent(result));
+  const text = raw.toWellFormed();
   const signals = await runInSlices(scanForInjection(text));
   if (signals.length > 0) notice(options, 'injection-signals', signsIn(options, signals), signals);
   const { shown, spilledTo } = await shorten(text, options);

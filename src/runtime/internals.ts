@@ -8,7 +8,7 @@ import type { Resource } from '../mcp/content.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { LoadedConfig } from '../servers/load-config.js';
 import type { ObserverFailed } from '../lifecycle/safe-observable.js';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { Responders } from '../server-requests/server-requests.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { CreateTransport } from '../transports/create-transport.js';

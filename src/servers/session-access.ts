@@ -74,7 +74,7 @@ export class SessionAccess implements CallRoute {
     const { state } = present;
     const failure = context?.failure;
     if (this.#is('awaitingTrust')) {
-      return new TrustRequiredError(`'${server}' waits to be trusted and is not started before.`, {
+      return new TrustRequiredError(`'${server}' must be trusted before it is started.`, {
         server,
       });
     }

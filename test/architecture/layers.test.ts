@@ -31,6 +31,7 @@ const ROOMS = [
   'src/protocol',
   'src/event-log',
   'src/catalog',
+  'src/search',
   'src/sessions',
   'src/review',
   'src/server-requests',

@@ -27,7 +27,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
     `),
     types: names(`
-      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
+      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
+      FoundTool ToolField ToolSearchOptions
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody

@@ -41,6 +41,7 @@ const PAGES = [
   'guide/agent-loop',
   'guide/review',
   'guide/gateway',
+  'guide/tool-search',
   'guide/logging',
   'guide/migrating',
   'guide/troubleshooting',

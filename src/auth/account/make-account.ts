@@ -24,16 +24,16 @@ import { viewOf } from '../provider-view.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';
 
-export type AccountSurroundings = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
+export type AccountEnvironment = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
 
 /** `client` is the one the options name for this server. */
 export async function ownAccount(
   server: AuthServer,
   options: AccountOptions,
   client: OAuthClient | undefined,
-  surroundings: AccountSurroundings,
+  environment: AccountEnvironment,
 ): Promise<AuthSession> {
-  const { clock, diagnose } = surroundings;
+  const { clock, diagnose } = environment;
   const { clientMetadataUrl, redirectUrl, pinnedScope, loopback, endpoints, onAuthorizationUrl } = options;
   const scope = pinnedScope ?? options.scope;
   const store = options.store ?? createFileTokenStore();
@@ -69,7 +69,7 @@ export async function ownAccount(
       if (options.openBrowser === true) openBrowser(url);
       return onAuthorizationUrl?.({ server, url });
     },
-    ...surroundings,
+    ...environment,
   });
 }
 
@@ -77,7 +77,7 @@ export async function ownAccount(
 export function hostedAccount(
   server: AuthServer,
   provider: OAuthClientProvider,
-  surroundings: AccountSurroundings,
+  environment: AccountEnvironment,
 ): AuthSession {
   const secrets = new KnownSecrets();
   return new AuthSession({
@@ -94,7 +94,7 @@ export function hostedAccount(
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
     watch: () => () => {},
     ask: () => undefined,
-    ...surroundings,
+    ...environment,
   });
 }
 
@@ -249,7 +249,7 @@ function unattendedRequest(
     const request = toAssertionRequest(server, scope, state);
     const given: unknown = await askHost("the client's 'assertion'", () => assertion(request));
     if (typeof given !== 'string' || given === '')
-      throw new Error("the client's 'assertion' gave no string.");
+      throw new Error("the client's 'assertion' returned no string.");
     return form(JWT_BEARER, { assertion: given, scope });
   };
 }

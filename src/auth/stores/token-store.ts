@@ -90,7 +90,7 @@ export function createMemoryTokenStore(
   const watchers = new Map<string, Set<() => void>>();
   const turns = new Mutex();
   const changed = (key: string): void => {
-    for (const tell of watchers.get(key) ?? []) tell();
+    for (const notify of watchers.get(key) ?? []) notify();
   };
   for (const [owner, signIn] of kept) signIns.set(ownerKey(owner), structuredClone(signIn));
   return {

@@ -8,8 +8,7 @@
 import type { Resource } from '../../mcp/content.js';
 import type { ResourceTemplate } from '../../mcp/server-offers.js';
 import { fitsTemplate } from '../../catalog/resource.js';
-import { isJsonObject } from '../../json/json-object.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { ServerOffer } from '../../runtime/internals.js';
 
 /** A resource by the URI that its server uses. */

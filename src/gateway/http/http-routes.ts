@@ -18,7 +18,7 @@ const METHODS = 'GET, POST, DELETE';
 const PROBES: ReadonlySet<string> = new Set(['/health', '/healthz', '/livez', '/readyz']);
 const NOTHING_HERE: Refused = {
   status: 404,
-  error: 'There is nothing here. All servers are at /mcp, one of them is at /servers/NAME/mcp.',
+  error: 'There is nothing here. All servers are at /mcp, and a single one is at /servers/NAME/mcp.',
 };
 const NO_SUCH_METHOD: Refused = {
   status: 405,

@@ -31,7 +31,7 @@ export class SharedLevels {
   #current: LoggingLevel | undefined;
 
   /** Returns the new level for the servers; undefined if it stays the same. */
-  wish(client: object, level: LoggingLevel): LoggingLevel | undefined {
+  setLevel(client: object, level: LoggingLevel): LoggingLevel | undefined {
     this.#wished.set(client, level);
     return this.#change();
   }

@@ -115,7 +115,7 @@ class SseTransport extends HttpSession {
       if ('answer' in seen) return this.deliver(seen.answer, id);
       const isDoubtful =
         failure !== undefined && leavesDoubt(failure, method) && !posting.controller.signal.aborted;
-      if (isDoubtful) this.tell(() => this.onsuspect?.());
+      if (isDoubtful) this.notify(() => this.onsuspect?.());
       throw error;
     } finally {
       this.clock.clearTimeout(posting.limit);
@@ -181,7 +181,7 @@ class SseTransport extends HttpSession {
     try {
       await readEvents(reply.body, {
         maxSize: this.maxMessageBytes,
-        onWord: () => this.alive(),
+        onactivity: () => this.alive(),
         // E2: the stream is never resumed.
         onRetry: () => {},
         onOversize: () => this.noteExcess(),

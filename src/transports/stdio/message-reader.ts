@@ -78,7 +78,7 @@ export class MessageReader {
   }
 
   /** Reports the line that has not ended, if it is beyond the limit. Otherwise it is reported at its end. */
-  tellTooLarge(): void {
+  reportTooLarge(): void {
     if (!this.isBeyondLimit || this.#isReported) return;
     this.#isReported = true;
     this.#sink.tooLarge(answeredId({ head: this.#framer.beginning(), tail: '' }));
@@ -153,7 +153,7 @@ export class MessageReader {
     const { unfinished } = this.#framer;
     if (unfinished <= this.#maxBytes * ENDLESS || this.#isEndless) return;
     this.#isEndless = true;
-    this.tellTooLarge();
+    this.reportTooLarge();
     this.#sink.endless();
   }
 

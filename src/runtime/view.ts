@@ -3,7 +3,7 @@
  * anything. Longer than 300 lines because it documents every public method of a view, with an example each.
  */
 import type { Observable } from 'rxjs';
-import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
 import { distinctUntilChanged, filter, map } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
 import type { RenderedResult } from '../results/render-result.js';

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import MiniSearch, { type SearchResult } from 'minisearch';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { Mutex } from '../async/mutex.js';
 import { isJsonObject } from '../json/json-object.js';
 import { compareText } from '../text/cut-text.js';

@@ -1,5 +1,5 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../../mcp/server-offers.js';
 import { visibleJson } from '../../json/visible-json.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';

@@ -2,7 +2,7 @@
  * Tools that stand for all tools of the servers, so that hundreds of them do not fill the context of a model: it searches
  * for a tool, reads its definition, and calls it by name.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../../mcp/server-offers.js';
 import { argumentsIn } from '../../calls/call-problem.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { ToolIndex } from '../../search/tool-index.js';

@@ -4,7 +4,7 @@
  *
  * Longer than most because everything a host may say is here, with its documentation.
  */
-import type { Implementation, ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation, ClientCapabilities } from './mcp/session.js';
 import type { AuthOption } from './auth/auth-options.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';

@@ -6,7 +6,7 @@
  * know `ping`, or from a proxy in front of a server that is gone. The probe then asks for a list that the server
  * declares.
  */
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
 import { RequestLostError, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';

@@ -10,7 +10,7 @@
  * T5. An error of the host's code never makes a call that was made look failed: the model would repeat it. So every
  *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { abortable } from '../async/abortable.js';
 import { argumentsIn, unsendable } from '../calls/call-problem.js';
 import type { MediaBlock } from '../results/split-content.js';

@@ -7,7 +7,7 @@
  * A2. After `close()` no socket is open.
  * A3. A server cannot send requests to an address that it must not choose (`auth-reach.ts`).
  */
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../mcp/transport.js';
 import { excessOf } from '../json/parse-json.js';
 import { isLoopback } from '../text/host-reach.js';
 import type { Clock } from '../ports.js';

@@ -5,7 +5,7 @@
  * The option has two forms: a function that gives the SDK's `OAuthClientProvider` for a server, so that the host
  * controls store, redirect and state; or the options of Troupe's own provider.
  */
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
 import { isObject } from '../config/entry/read-shape.js';
 import type { TokenStore } from './stores/token-store.js';
 

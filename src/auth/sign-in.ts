@@ -7,8 +7,9 @@
  *     cannot be exchanged, the error goes to the caller or browser that delivered it.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { auth, fetchToken } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
+import type { FetchLike } from '../mcp/transport.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../failures/transport-error.js';
 import { messageOf } from '../text/error-message.js';

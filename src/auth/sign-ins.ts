@@ -32,7 +32,7 @@ import { serverAddress } from './stores/token-store.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
 import type { NetworkSource } from '../transports/network-source.js';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
 
 /** How long a renewal may still take when the troupe is closed. */
 const LAST_RENEWAL_MS = 5_000;

@@ -1,5 +1,5 @@
 /** Deletes a sign-in and revokes its tokens at the authorization server (RFC 7009). */
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../mcp/transport.js';
 import type { Clock } from '../ports.js';
 import type { OpenExchange } from '../transports/http/http-session.js';
 import { openAuthFetch } from './auth-fetch.js';

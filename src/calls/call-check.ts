@@ -6,7 +6,7 @@
  * only its path and what the schema expects there.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '../mcp/server-offers.js';
 import { cutText } from '../text/cut-text.js';
 import { InvalidArgumentsError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';

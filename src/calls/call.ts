@@ -12,7 +12,7 @@
  * N3. An attempt that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
  *     dropped.
  */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '../mcp/server-offers.js';
 import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';

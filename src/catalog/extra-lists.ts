@@ -2,7 +2,8 @@
  * The live lists other than tools: resources, resource templates and prompts of all servers. A subscriber of the
  * lifecycle events like any other: an event marks a list as changed, and the next read rebuilds it.
  */
-import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, ResourceTemplate } from '../mcp/server-offers.js';
+import type { Resource } from '../mcp/content.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import { identityOf } from './extra-check.js';

@@ -7,7 +7,7 @@
  * R3. Tools of a connection that is away stay, marked stale; they are removed when it stops or is removed.
  * R4. The tools of a server are rebuilt only if something about that server changed, or if two tools share a name.
  */
-import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool, ToolAnnotations } from '../mcp/server-offers.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import type { LeftOutTool } from '../lifecycle/status.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';

@@ -9,7 +9,7 @@
  * C4. The remaining tools nest at most `MAX_DEPTH` levels, so that recursion over them is safe.
  * C5. Text of the server appears in a problem only quoted, cut and free of control characters.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { findDanglingRef } from '../schemas/dangling-ref.js';
 import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';

@@ -7,7 +7,7 @@
  * V2. Clients without own connections that are connected to the same servers share one view and its lists. A server
  *     that becomes isolated is not in it: those clients get it with their next session.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { TroupeOptions } from '../options.js';
 import { DEFAULT_NAMING } from '../config/entry/server-config.js';

@@ -1,5 +1,5 @@
 /** The options of a gateway, and the options of its troupes that follow from them. */
-import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation } from '../mcp/session.js';
 import { checkOptions } from '../runtime/check-options.js';
 import { createMemoryTrustStore } from '../trust/trust-store.js';
 import { readShape } from '../config/entry/read-shape.js';

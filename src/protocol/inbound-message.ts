@@ -2,7 +2,7 @@
  * Classifies and validates the messages of a server. Pure, and cheap, since messages may be frequent: shapes are
  * checked by hand, because a schema library costs more than the call.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../mcp/messages.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { paramsWithoutNulls } from './absent-nulls.js';
 import { RpcError, type Progress } from './protocol-client.js';

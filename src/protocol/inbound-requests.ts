@@ -1,5 +1,5 @@
 /** The requests of a server that are being answered: which request of ours caused each, and how it is cancelled. */
-import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { Clock } from '../ports.js';
 import type { InboundRequest } from './inbound-message.js';
 import type { JsonObject } from '../json/json-object.js';

@@ -9,7 +9,7 @@
  *     is reported.
  * P3. An aborted request is cancelled at the server exactly once; an answer that comes later is dropped.
  */
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, Implementation } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
 import type { RequestHeaders, SessionTransport } from '../transports/session-transport.js';

@@ -5,7 +5,7 @@
  * answered (`inbound-requests.ts`). It does not start or close a transport and sets no timers: callers have their own
  * limits.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { cutText } from '../text/cut-text.js';
 import { systemClock } from '../ports.js';

@@ -6,7 +6,7 @@
  * W2. Of two levels the later one counts, whether it was for one server or for all.
  * W3. A session is sent each preference once: it knows what it has accepted, and what was taken to be sent to it.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import type { Session } from '../sessions/sessions.js';
 
 /** What must still be sent to a session. */

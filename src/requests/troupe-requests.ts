@@ -4,7 +4,8 @@
  * A request just after a start may come before the lists are read: if nothing is found, it searches again after that.
  */
 import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
-import type { GetPromptResult, LoggingLevel, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import { Deadline, Aborted, limitsOf, TimedOut } from '../calls/deadline.js';
 import { fitsTemplate, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';

@@ -7,7 +7,7 @@
  *     surrogate, for which a provider refuses a whole conversation, becomes U+FFFD.
  * V3. The result is never changed, and an oddity in it never makes rendering fail.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { cutText } from '../text/cut-text.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';
 import { checkLimit, DEFAULT_LIMIT, limitText } from './limit-text.js';

@@ -5,7 +5,7 @@
  *     holds only data and its media type.
  * A2. Nothing is left out: an unknown block is shown as JSON; if that fails, the text gives the reason.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 
 /** Data that is not text. Images and audio have the fields of MCP's own blocks. */

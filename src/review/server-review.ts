@@ -9,7 +9,7 @@
  * V4. An actor exists only during an event and while the store is asked; at rest there is only a small snapshot.
  */
 import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { hasPrint, heldOf, type ToolPrint, type ReviewedTool } from '../../machines/policy/review.js';
 import {
   reviewMachine,

@@ -40,6 +40,7 @@ import { Reviews } from '../review/reviews.js';
 import { Review } from '../review/tool-review.js';
 import { SchemaValidator } from '../schemas/schema-validator.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { ToolSearch } from '../search/tool-search.js';
 import { clientCapabilities } from '../server-requests/handlers.js';
 import { ConfigReader } from '../servers/config-reader.js';
 import { Configuration } from '../servers/configuration.js';
@@ -69,6 +70,7 @@ export interface TroupeParts {
   readonly signIns: SignIns | undefined;
   readonly registry: ToolRegistry;
   readonly naming: NamingTemplate;
+  readonly search: ToolSearch;
   readonly lists: ExtraLists;
   readonly removedTools: RemovedTools;
   readonly cache: CatalogCache | undefined;
@@ -288,6 +290,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     signIns,
     registry,
     naming,
+    search: new ToolSearch(() => registry.tools),
     lists,
     removedTools,
     cache,

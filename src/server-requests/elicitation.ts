@@ -3,7 +3,7 @@
  *
  * A person may type anything: the content is checked against the form, and no message repeats it.
  */
-import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/sdk/types.js';
+import type { ElicitRequestFormParams, ElicitRequestURLParams } from '../mcp/host-requests.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import type { SchemaValidator } from '../schemas/schema-validator.js';
 import type { ElicitationHandler, ElicitationHandlers, ServerRequestContext } from './handlers.js';

@@ -5,7 +5,7 @@
  * Keeps no lifecycle state: the actor's chart does. Longer than 300 lines because it joins the entry, the
  * secrets, the actor and the handle of a server; its methods are short.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import type {
   ConnectionCommand,
   ConnectionContext,

@@ -12,7 +12,7 @@
  * S3. A transport that arrives after its session began to close is refused; its opener closes it.
  * S4. Pending requests are settled before a close begins, and calls before a loss is reported.
  */
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import type { ServerList, SessionKey } from '../../machines/connection/connection.events.js';
 import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';

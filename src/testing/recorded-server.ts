@@ -9,7 +9,7 @@
  *
  * Longer than 300 lines because it holds the documented public API as well as the player.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '../mcp/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { countOf, numberOf } from '../event-log/format/by-shape.js';

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { fromArgument } from './script-argument.js';
 import { createScriptedServer, type ScriptedServer, type ScriptedBody } from './scripted-server.js';
 import type { ScriptedOrder } from './scripted-program.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../mcp/transport.js';
+import type { JSONRPCMessage } from '../mcp/messages.js';
 
 const A_LONG_TIME_MS = 3_600_000;
 

@@ -6,8 +6,8 @@
  * kept in order. It implements JSON-RPC itself, so that it can also misbehave. Longer than 300 lines because it documents
  * every public method.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../mcp/transport.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import { systemClock, type Clock } from '../ports.js';
 import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
 import { messageOf } from '../text/error-message.js';

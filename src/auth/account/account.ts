@@ -3,7 +3,7 @@
  * sign in. `signInMachine` decides; the account sends it facts and passes the outcome to the callers that wait for it.
  */
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../../mcp/oauth.js';
 import type { SignInEvent } from '../../../machines/sign-in/sign-in.events.js';
 import type { KnownSecrets } from '../../secrets/known-secrets.js';
 import type { Clock } from '../../ports.js';

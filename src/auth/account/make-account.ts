@@ -2,7 +2,12 @@
  * Makes an account: with Troupe's own provider and a store, or with a provider of the host. For Troupe's own provider
  * it prepares how the client proves itself: by a key, or by a grant that needs no person.
  */
-import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from '../../mcp/oauth.js';
 import { KnownSecrets } from '../../secrets/known-secrets.js';
 import { PACKAGE } from '../../package.js';
 import { messageOf } from '../../text/error-message.js';
@@ -15,7 +20,6 @@ import { StoredOAuthProvider, type UnattendedRequest } from '../oauth-provider.j
 import { openBrowser } from '../open-browser.js';
 import { ownerOf, type TokenOwner, type TokenStore } from '../stores/token-store.js';
 import { Mutex } from '../../async/mutex.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { viewOf } from '../provider-view.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';

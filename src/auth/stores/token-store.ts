@@ -5,7 +5,7 @@
  * K2. A change to a sign-in happens within `exclusively` and first reads what is stored: another process may have
  *     renewed it, and that result counts.
  */
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '../../mcp/oauth.js';
 import { Mutex } from '../../async/mutex.js';
 
 /** Whose sign-in it is. */

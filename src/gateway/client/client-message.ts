@@ -11,7 +11,7 @@ import type {
   JSONRPCRequest,
   JSONRPCResponse,
   RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '../../mcp/messages.js';
 import { isJsonObject } from '../../json/json-object.js';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/protocol-client.js';
 

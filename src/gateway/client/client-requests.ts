@@ -5,7 +5,7 @@
  * Longer than 300 lines because it handles every MCP method; each handler is short.
  */
 import { stateInWords } from '../../lifecycle/state-in-words.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../../mcp/server-offers.js';
 import { JsonRpcError, NotReadyError, UnsupportedError } from '../../errors.js';
 import { failureError } from '../../failures/failure-error.js';
 import type { Connection } from '../../servers/connection.js';

@@ -9,8 +9,9 @@
  *
  * Longer than 300 lines because it holds the whole life of a client session; its requests are in `client-requests.ts`.
  */
-import type { Implementation, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Implementation, LoggingLevel } from '../../mcp/session.js';
+import type { RequestId } from '../../mcp/messages.js';
+import type { Transport } from '../../mcp/transport.js';
 import type { Clock, Logger } from '../../ports.js';
 import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/initialize-result.js';
 import type { JsonObject } from '../../json/json-object.js';

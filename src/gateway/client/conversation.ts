@@ -6,14 +6,8 @@
  * V3. The number of requests in flight is limited.
  * V4. Batches are accepted only in the one version that has them (MCP 2025-03-26).
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type {
-  JSONRPCMessage,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  MessageExtraInfo,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, MessageExtraInfo } from '../../mcp/transport.js';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { idInUse, RPC, rpcError, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 import { toError } from '../../text/error-message.js';
 

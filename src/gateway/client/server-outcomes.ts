@@ -4,7 +4,7 @@ import type { ServerStatus } from '../../lifecycle/status.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
-import type { Resource } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource } from '../../mcp/content.js';
 
 /** The key in the `_meta` of a list. */
 export const SERVERS_META = 'mcp-troupe/servers';

@@ -12,13 +12,8 @@
  * H5. If too much waits unread, an answer is cut off, and a new request is refused until some of it is read.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type {
-  JSONRPCMessage,
-  JSONRPCRequest,
-  MessageExtraInfo,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, TransportSendOptions, MessageExtraInfo } from '../../mcp/transport.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { Conversation, type ReceivedMessage } from '../client/conversation.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';

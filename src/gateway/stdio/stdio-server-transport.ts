@@ -13,8 +13,8 @@
  *     `hurry()` was called.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../../mcp/transport.js';
+import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '../../mcp/messages.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';

@@ -2,7 +2,7 @@
  * The combined wishes of the clients that share connections: subscriptions and log levels. A server is notified of the
  * first subscriber and of the end of the last one.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../../mcp/session.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
 
 /** The subscribers of resources. */

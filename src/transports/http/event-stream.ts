@@ -5,7 +5,7 @@
  * E2. An event above the limit is skipped as a whole and reported once, without waiting for its end; the next one is read
  *     as usual.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../../mcp/messages.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
 import { answeredId } from '../oversize-id.js';
 import type { HttpReply } from './http-exchange.js';

@@ -10,7 +10,7 @@
  *     Management").
  */
 import { STATUS_CODES } from 'node:http';
-import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { MAX_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';

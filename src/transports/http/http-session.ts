@@ -14,7 +14,7 @@
  */
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { setImmediate } from 'node:timers/promises';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';

@@ -9,7 +9,7 @@
  * L4. The stream is optional. If it breaks, however often and however early, that says nothing about the session; it is
  *     reported as a reason to ping. Only a failure to connect counts against the server.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../../mcp/messages.js';
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { TransportNotice } from '../session-transport.js';

@@ -9,7 +9,7 @@
  * E4. A refusal that carries the id of its request is its answer. Exceptions: 404, which ends the session, and a refusal of
  *     `initialize`, whose status says whether to try again.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { isWithinOrigin, shownUrl } from './server-address.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { errorCode, type HttpReply } from './http-exchange.js';

@@ -13,7 +13,7 @@
  * H4. The listening stream is optional. If the server answers nothing while it is open, or forgets two sessions in a row as
  *     soon as it is, the stream stays closed from then on.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { pause } from '../../async/abortable.js';
 import { OlderServer, readAnswer } from './answer-stream.js';
 import { beginsAsJson } from './body-text.js';

@@ -5,7 +5,7 @@
  * searched for messages (`message-search.ts`), and what is left is noise, never an error. JSON beyond the limits is refused
  * unparsed.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';

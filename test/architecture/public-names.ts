@@ -112,7 +112,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
       LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
       ReplayReport SnapshotEntry StateChange
-      Moment OpenLog RecordOptions RecordTarget Rejection Standing WireDirection WireNote ServerIdentity
+      Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
     `),
   },

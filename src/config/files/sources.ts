@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { ConfigProblem } from '../../errors.js';
+import { isFromEverybodys } from './project-root.js';
 import type { Layout } from './layout.js';
 import type { InputSpec, Scope } from '../entry/server-spec.js';
 import type { ServerConfig } from '../entry/server-config.js';
@@ -87,6 +88,17 @@ export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
     await file.close();
   }
 };
+
+/**
+ * Rejects for a file of a project in a folder that everybody can write to. Discovery looks for no project there, since
+ * anybody may have put the file there, or files that its entries use.
+ */
+export async function requireOwnFolder(path: string): Promise<void> {
+  if (!(await isFromEverybodys(path))) return;
+  throw new UnfitFile(
+    'is in a folder that everybody can write to, so it is not used as the file of a project; move it to a folder of your own',
+  );
+}
 
 /** Windows has no such flag. */
 const NEVER_WAITING = constants.O_RDONLY | ((constants as { O_NONBLOCK?: number }).O_NONBLOCK ?? 0);

@@ -38,6 +38,20 @@ describe('the log of troupe serve', () => {
     ]);
   });
 
+  it('begins with the warnings about the configuration, and does not repeat them.', () => {
+    const lines: string[] = [];
+    const warnings = [{ source: 'trustStore', message: 'The disk is full.' }];
+    const note = (line: string) => lines.push(line);
+    const log = new ServeLog({ note }, createControlledClock(0), false, warnings);
+    const problem = {
+      type: 'diagnostic',
+      kind: 'trust-store-problem',
+      message: 'The disk is full.',
+    } as const;
+    log.event({ ...problem, at: 0, seq: 1 });
+    expect(lines).toEqual(['1970-01-01T00:00:00.000Z warn gateway trustStore: The disk is full.']);
+  });
+
   it.each<DiagnosticKind>(['catalog-problem', 'message-too-large'])(
     'warns of a %s: the clients do not get all that the server sent.',
     (kind) => {

@@ -62,7 +62,7 @@ export interface SourceReport {
  */
 export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 
-const LARGEST_BYTES = 4 * 1024 * 1024;
+const LARGEST_BYTES = 10 * 1024 * 1024;
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -78,7 +78,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 /** A file that was opened and cannot be configuration, whatever it contains. Its message says why. */
 class UnfitFile extends Error {}
 
-/** UTF-8, or UTF-16 if a byte order mark says so; at most 4 MiB. */
+/** UTF-8, or UTF-16 if a byte order mark says so; at most 10 MiB. */
 export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
   const file = await open(path, NEVER_WAITING);
   try {

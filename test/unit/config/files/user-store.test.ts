@@ -26,7 +26,7 @@ const HASH = 'a'.repeat(64);
 const OWNER = { server: 'https://lamp.example/mcp', client: '' };
 
 /** What every store does first. */
-const STORES: Readonly<Record<string, (place: string) => Promise<unknown> | unknown>> = {
+const STORES: Readonly<Record<string, (place: string) => unknown>> = {
   'trusted entries': () => createFileTrustStore().has(HASH),
   'trusted entries, listed': () => createFileTrustStore().list(),
   'accepted tools': () => createFileReviewStore().baseline({ server: 'lamp', hash: HASH }, []),

@@ -21,10 +21,10 @@ const WINDOW_MS = 1_000;
 
 interface Window {
   readonly server: string;
-  from: number;
+  readonly from: number;
   count: number;
   /** Events until the window ends. */
-  most: number;
+  readonly most: number;
   /** By type of event. */
   readonly leftOut: Map<string, number>;
 }
@@ -73,7 +73,7 @@ export class EventRate {
     const known = this.#windows.get(key);
     // The clock may be set back.
     if (known !== undefined && Math.abs(now - known.from) < WINDOW_MS) return known;
-    const window = {
+    const window: Window = {
       server,
       from: now,
       count: 0,

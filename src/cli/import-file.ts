@@ -124,15 +124,15 @@ function namesOf(folder: string): Replace {
  */
 function pin(
   text: string,
-  { startsIn, reading }: TextField,
+  { startsIn, syntax }: TextField,
   spec: ServerSpec,
   isAtHome: boolean,
 ): string | undefined {
   const { scope, baseDir } = spec;
   if (startsIn === undefined || (isAtHome && startsIn !== 'path-by-file')) return text;
-  if (startsIn === 'shell') return `${goTo(escapeTemplate(baseDir, reading))}${text}`;
+  if (startsIn === 'shell') return `${goTo(escapeTemplate(baseDir, syntax))}${text}`;
   if (isAbsolute(text) || /^~(?=$|[/\\])/.test(text)) return text;
-  const parts = parseTemplate(text, reading);
+  const parts = parseTemplate(text, syntax);
   const [first] = parts;
   if (first?.kind === 'variable' && first.name !== 'workspaceFolderBasename')
     return first.origin === 'builtin' ? text : undefined;

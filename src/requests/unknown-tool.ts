@@ -21,7 +21,7 @@ export function unknownTool(
   const leftOut = whyLeftOut(name, statuses);
   if (leftOut !== undefined) return leftOut;
   if (vanished !== undefined) return goneTool(name, vanished);
-  const hints = `${didYouMean(name, offered)}${whatIsUnnamed(statuses)}${whoIsAway(statuses)}`;
+  const hints = `${didYouMean(name, offered)}${serversWithoutTools(statuses)}${unavailableServers(statuses)}`;
   const needsTrust = mayOwn(
     name,
     statuses.flatMap((status) => (hasTag(status, 'awaitingTrust') ? [status.server] : [])),
@@ -51,7 +51,7 @@ function didYouMean(name: string, offered: readonly CatalogTool[]): string {
 }
 
 /** Sentences about what servers list without a name that is known: the tool may be among it. */
-export function whatIsUnnamed(statuses: readonly ServerStatus[]): string {
+export function serversWithoutTools(statuses: readonly ServerStatus[]): string {
   const unnamed = statuses.flatMap(({ server, toolsLeftOut }) =>
     toolsLeftOut.filter(({ tool }) => tool === null).map(({ why }) => ` '${server}': ${why}.`),
   );
@@ -59,7 +59,7 @@ export function whatIsUnnamed(statuses: readonly ServerStatus[]): string {
 }
 
 /** A sentence that names servers that are not ready and may have it; empty if all are ready. */
-export function whoIsAway(statuses: readonly ServerStatus[]): string {
+export function unavailableServers(statuses: readonly ServerStatus[]): string {
   const away = statuses
     .filter(({ state }) => state !== 'ready')
     .map((status) => `${status.server} is ${stateInWords(status)}${howToTrust(status)}`);

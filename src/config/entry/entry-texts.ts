@@ -2,16 +2,17 @@
  * Which fields of an entry are templates, and under which rules. Expansion, validation, listing and masking all use
  * this walk, so that they cannot disagree.
  */
+import type { ConfigProblemCode } from '../../errors.js';
 import type { ServerConfig } from './server-config.js';
 import { isLocalSocket, parseLocalSocket } from './local-socket.js';
 import { codeWords } from './code-arguments.js';
 import type { Path } from './problem.js';
-import type { Reading } from './template.js';
+import type { TemplateSyntax } from './template.js';
 
 export interface TextField {
   readonly path: Path;
   /** Which references it can contain. In a field that is read like a command line, a leading `~` is the home folder. */
-  readonly reading: Reading;
+  readonly syntax: TemplateSyntax;
   /**
    * What it means by the folder in which the entry starts: a relative `path` starts there, `shell` code runs there, and a
    * relative `path-by-file` starts there unless it exists in the folder of the configuration file. Default: nothing, or by way
@@ -30,18 +31,18 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
   if ('command' in config) {
     const { command, args, env, envFile, cwd } = config;
     const code = codeWords([command, ...(args ?? [])]);
-    const readingOf = (index: number): Reading => (code.has(index + 1) ? 'code' : 'command-line');
+    const syntaxOf = (index: number): TemplateSyntax => (code.has(index + 1) ? 'code' : 'command-line');
     return {
       ...config,
       ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
-      command: rewrite(command, { path: ['command'], reading: 'command-line' }),
+      command: rewrite(command, { path: ['command'], syntax: 'command-line' }),
       ...(args !== undefined && {
-        args: args.map((arg, index) => rewrite(arg, { path: ['args', index], reading: readingOf(index) })),
+        args: args.map((arg, index) => rewrite(arg, { path: ['args', index], syntax: syntaxOf(index) })),
       }),
       ...(envFile !== undefined && {
         envFile: rewrite(envFile, {
           path: ['envFile'],
-          reading: 'command-line',
+          syntax: 'command-line',
           startsIn: 'path-by-file',
         }),
       }),
@@ -53,17 +54,17 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
     return {
       ...config,
       ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
-      url: rewrite(url, { path: ['url'], reading: 'plain' }),
+      url: rewrite(url, { path: ['url'], syntax: 'plain' }),
       ...(headers !== undefined && { headers: mapValues('headers', headers, rewrite) }),
       ...(headersHelper !== undefined && {
         headersHelper: rewrite(headersHelper, {
           path: ['headersHelper'],
-          reading: 'code',
+          syntax: 'code',
           startsIn: 'shell',
         }),
       }),
       ...(oauth !== undefined && oauth !== false && { oauth: mapValues('oauth', oauth, rewrite) }),
-      ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], reading: 'plain' }) }),
+      ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], syntax: 'plain' }) }),
       ...(ca !== undefined && { ca: mapFiles(ca, rewrite) }),
       ...(cert !== undefined && { cert: rewrite(cert, pathField('cert')) }),
       ...(key !== undefined && { key: rewrite(key, pathField('key')) }),
@@ -78,40 +79,52 @@ function mapFiles(files: string | readonly string[], rewrite: Rewrite): string |
 }
 
 function pathField(...path: Path): TextField {
-  return { path, reading: 'command-line', startsIn: 'path' };
+  return { path, syntax: 'command-line', startsIn: 'path' };
 }
 
 function mapValues<T extends object>(field: string, values: T, rewrite: Rewrite): T {
   const entries = Object.entries(values).map(([key, value]: [string, unknown]) => [
     key,
-    typeof value === 'string' ? rewrite(value, { path: [field, key], reading: 'plain' }) : value,
+    typeof value === 'string' ? rewrite(value, { path: [field, key], syntax: 'plain' }) : value,
   ]);
   return Object.fromEntries(entries) as T;
 }
 
 // Checks the address and the headers of a server. Pure. The messages contain no part of the value.
 
+/** Why a text cannot be used, without any part of it. */
+export interface TextProblem {
+  readonly code: ConfigProblemCode;
+  readonly message: string;
+}
+
 /** Why an address cannot be used; undefined if it can. No credentials, since they would be shown and logged. */
-export function urlProblem(url: string): string | undefined {
+export function urlProblem(url: string): TextProblem | undefined {
   if (isLocalSocket(url)) {
     return parseLocalSocket(url) === undefined
-      ? 'must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp'
+      ? invalidUrl('must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp')
       : undefined;
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined) return 'is not a complete address such as https://example.com/mcp';
+  if (parsed === undefined) return invalidUrl('is not a complete address such as https://example.com/mcp');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return 'must begin with http://, https://, unix:/// or pipe:///';
+    return invalidUrl('must begin with http://, https://, unix:/// or pipe:///');
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    return "must not hold a user name or password; use 'headers' with Authorization";
+    const message = "must not hold a user name or password; use 'headers' with Authorization";
+    return { code: 'credentials-in-url', message };
   }
   return undefined;
 }
 
+function invalidUrl(message: string): TextProblem {
+  return { code: 'invalid-url', message };
+}
+
 /** Why a text cannot be the value of a header (RFC 9110 section 5.5); undefined if it can. */
-export function headerValueProblem(value: string): string | undefined {
-  if (/[\r\n]/.test(value)) return 'must not contain a line break';
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return 'contains a character that a header cannot carry';
+export function headerValueProblem(value: string): TextProblem | undefined {
+  if (/[\r\n]/.test(value)) return { code: 'invalid-header', message: 'must not contain a line break' };
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+    return { code: 'invalid-header', message: 'contains a character that a header cannot carry' };
   return undefined;
 }

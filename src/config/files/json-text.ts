@@ -3,11 +3,11 @@ import { createScanner, parseTree, printParseErrorCode, type Node, type ParseErr
 import {
   DEEPEST,
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   tooMuch,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -40,12 +40,12 @@ export const readJsonText: ReadTree = (text) => {
   const errors: ParseError[] = [];
   const root = parseTree(body, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (error !== undefined) return toFailedReading(error, body, root);
-  return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
+  if (error !== undefined) return toBrokenText(error, body, root);
+  return root === undefined ? { kind: 'empty' } : toParsedText(root, makePositionFinder(body));
 };
 
 /** Uses the parser's own scanner. A bracket closes only the last one that is open, as for the parser. */
-function excessIn(text: string): Reading | undefined {
+function excessIn(text: string): ParsedText | undefined {
   const scanner = createScanner(text, true);
   const open: string[] = [];
   for (let tokens = 0; tokens <= MOST_TOKENS; tokens += 1) {
@@ -60,12 +60,17 @@ function excessIn(text: string): Reading | undefined {
   return tooMuch(MOST_TOKENS, 'names, values and brackets');
 }
 
-function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
+function toBrokenText(error: ParseError, body: string, root: Node | undefined): ParsedText {
   const code = printParseErrorCode(error.error);
   const end = body.trimEnd().length;
   const isAtEnd = error.offset >= end;
   if (root === undefined && isAtEnd && code === 'ValueExpected') return { kind: 'empty' };
   const expectation = EXPECTATIONS[code] ?? 'this is not JSON';
   const message = isAtEnd ? `the file ends too early: ${expectation}` : expectation;
-  return { kind: 'broken', message, ...makePositionFinder(body)(Math.min(error.offset, end)) };
+  return {
+    kind: 'broken',
+    code: 'syntax-error',
+    message,
+    ...makePositionFinder(body)(Math.min(error.offset, end)),
+  };
 }

@@ -19,7 +19,7 @@ import { isObject } from '../entry/read-shape.js';
 import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } from './text-tree.js';
 import { validateEntry } from '../entry/validate-entry.js';
 import { codeWords } from '../entry/code-arguments.js';
-import { escapeTemplate, type Reading } from '../entry/template.js';
+import { escapeTemplate, type TemplateSyntax } from '../entry/template.js';
 
 export interface ParsedEntry extends Position {
   readonly name: string;
@@ -58,13 +58,18 @@ export function parseConfigText(
   const report: ReportProblem = (problem) => {
     problems.push({ source: sourceName, ...problem });
   };
-  const reading = read(text);
-  if (reading.kind === 'tree') return parseTree(reading.tree, { sourceName, layout, problems, report, most });
-  if (reading.kind === 'broken') {
-    const { message, line, column } = reading;
-    report({ line, column, message });
+  const parsed = read(text);
+  if (parsed.kind === 'tree') return parseTree(parsed.tree, { sourceName, layout, problems, report, most });
+  if (parsed.kind === 'broken') {
+    const { code, message, line, column } = parsed;
+    report({ code, line, column, message });
   } else if (layout.isSettings !== true) {
-    report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
+    report({
+      code: 'empty-file',
+      line: 1,
+      column: 1,
+      message: `is empty; expected ${WRAPPED[layout.syntax]}`,
+    });
   }
   return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [], surplus: 0 };
 }
@@ -76,22 +81,19 @@ const MOST_PROBLEMS = 50;
 function abridged(problems: readonly ConfigProblem[], source: string): readonly ConfigProblem[] {
   const kept: ConfigProblem[] = [];
   const counts = new Map<string | undefined, number>();
-  const withErrors = new Set<string | undefined>();
+  /** One of those beyond the limit, an error if there is one. */
+  const beyond = new Map<string | undefined, ConfigProblem>();
   for (const problem of problems) {
     const { server } = problem;
     const count = (counts.get(server) ?? 0) + 1;
     counts.set(server, count);
+    const worst = beyond.get(server) ?? problem;
     if (count <= MOST_PROBLEMS) kept.push(problem);
-    else if (isError(problem)) withErrors.add(server);
+    else beyond.set(server, isError(worst) ? worst : problem);
   }
-  for (const [server, count] of counts) {
-    if (count <= MOST_PROBLEMS) continue;
-    kept.push({
-      severity: withErrors.has(server) ? 'error' : 'warning',
-      source,
-      ...(server !== undefined && { server }),
-      message: `has ${count - MOST_PROBLEMS} more problems`,
-    });
+  for (const [server, { code, severity = 'error' }] of beyond) {
+    const message = `has ${(counts.get(server) ?? 0) - MOST_PROBLEMS} more problems`;
+    kept.push({ code, severity, source, ...(server !== undefined && { server }), message });
   }
   return kept;
 }
@@ -122,7 +124,7 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
   }
   for (const [why, names] of left) {
     const list = listed(names, (name) => `'${printable(name)}'`);
-    report({ severity: 'warning', message: `${list} left out: ${why}` });
+    report({ code: 'unsupported-entry', severity: 'warning', message: `${list} left out: ${why}` });
   }
   const inputs = readInputs(tree, report);
   return {
@@ -166,6 +168,7 @@ function parseEntry(
   const [first] = unused;
   if (first !== undefined) {
     report({
+      code: 'unused-field',
       severity: 'warning',
       ...place.locate([first]),
       server: shown,
@@ -200,12 +203,12 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
   const specs = Array.isArray(list) ? list.flatMap(toSpec) : [];
   if (!Array.isArray(list) || specs.length < list.length) {
     const message = "expected a list of objects, each with an 'id'";
-    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+    report({ code: 'wrong-type', severity: 'warning', ...found.position, field: 'inputs', message });
   }
   const commands = Array.isArray(list) ? list.flatMap(commandId) : [];
   if (commands.length > 0) {
     const message = `only VS Code can run the command of ${listed(commands, (id) => id)}: a person is asked instead`;
-    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+    report({ code: 'command-input', severity: 'warning', ...found.position, field: 'inputs', message });
   }
   return new Map(specs.map((spec) => [spec.id, spec]));
 }
@@ -243,15 +246,15 @@ const COMMAND_LINE = new Set(['command', 'cmd', 'args', 'cwd', 'envFile']);
 /** The entry with every text outside of the `expanded` fields escaped. */
 function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
   const code = codeIn(entry);
-  const escape = (value: unknown, reading: Reading, place: string): unknown => {
-    if (typeof value === 'string') return escapeTemplate(value, code.has(place) ? 'code' : reading);
+  const escape = (value: unknown, syntax: TemplateSyntax, place: string): unknown => {
+    if (typeof value === 'string') return escapeTemplate(value, code.has(place) ? 'code' : syntax);
     if (Array.isArray(value))
-      return value.map((item: unknown, index) => escape(item, reading, `${place}/${index}`));
+      return value.map((item: unknown, index) => escape(item, syntax, `${place}/${index}`));
     if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
-        escape(item, key === 'env' ? 'plain' : reading, `${place}/${key}`),
+        escape(item, key === 'env' ? 'plain' : syntax, `${place}/${key}`),
       ]),
     );
   };

@@ -15,11 +15,11 @@ import type { Position } from '../entry/problem.js';
 import {
   hasMoreThan,
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   tooMuch,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -38,6 +38,7 @@ class Refusal extends Error {
   constructor(
     message: string,
     readonly offset: number,
+    readonly code: 'syntax-error' | 'too-complex' = 'syntax-error',
   ) {
     super(message);
   }
@@ -52,19 +53,19 @@ export const readYamlText: ReadTree = (text) => {
     const [error] = document.errors;
     if (error !== undefined) {
       const message = EXPECTATIONS[error.code] ?? 'this is not YAML';
-      return { kind: 'broken', message, ...positionAt(error.pos[0]) };
+      return { kind: 'broken', code: 'syntax-error', message, ...positionAt(error.pos[0]) };
     }
     const root = new TreeBuilder(document).build(document.contents, 0);
-    return root.type === 'null' ? { kind: 'empty' } : toReading(root, positionAt);
+    return root.type === 'null' ? { kind: 'empty' } : toParsedText(root, positionAt);
   } catch (error) {
-    return toFailedReading(error, positionAt);
+    return toBrokenText(error, positionAt);
   }
 };
 
-function toFailedReading(error: unknown, positionAt: (offset: number) => Position): Reading {
+function toBrokenText(error: unknown, positionAt: (offset: number) => Position): ParsedText {
   if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof Refusal)) throw error;
-  return { kind: 'broken', message: error.message, ...positionAt(error.offset) };
+  return { kind: 'broken', code: error.code, message: error.message, ...positionAt(error.offset) };
 }
 
 class TreeBuilder {
@@ -77,7 +78,7 @@ class TreeBuilder {
 
   build(part: unknown, inherited: number): Node {
     this.size += 1;
-    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0);
+    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0, 'too-complex');
     if (isAlias(part)) {
       const offset = part.range?.[0] ?? inherited;
       const target = this.targets.get(part);

@@ -1,6 +1,7 @@
 /** What `troupe serve` logs about its configuration files. */
 import type { DiagnosticKind } from '../../../src/diagnostic-kind.js';
 import { describe, expect, it } from 'vitest';
+import type { ConfigProblem } from '../../../src/errors.js';
 import { ServeLog } from '../../../src/cli/serve-log.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
@@ -40,7 +41,9 @@ describe('the log of troupe serve', () => {
 
   it('begins with the warnings about the configuration, and does not repeat them.', () => {
     const lines: string[] = [];
-    const warnings = [{ source: 'trustStore', message: 'The disk is full.' }];
+    const warnings: readonly ConfigProblem[] = [
+      { code: 'trust-store-unreadable', source: 'trustStore', message: 'The disk is full.' },
+    ];
     const note = (line: string) => lines.push(line);
     const log = new ServeLog({ note }, createControlledClock(0), false, warnings);
     const problem = {

@@ -32,7 +32,9 @@ describe('a problem of a store', () => {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
     const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);
     const diagnostics$ = new Subject<DiagnosticEvent>();
-    noteStoreProblems({ diagnostics$ }, terminal, [{ source: 'trustStore', message: 'The disk is full.' }]);
+    noteStoreProblems({ diagnostics$ }, terminal, [
+      { code: 'trust-store-unreadable', source: 'trustStore', message: 'The disk is full.' },
+    ]);
     for (const message of ['The disk is full.', 'The disk is gone.'])
       diagnostics$.next({ type: 'diagnostic', seq: 1, at: 1, kind: 'trust-store-problem', message });
     expect(stderr.written).toBe('The disk is gone.\n');

@@ -115,25 +115,22 @@ describe('the folder of an entry', () => {
     });
   });
 
-  it.skipIf(process.platform === 'win32')(
-    'is the one that a program for headers runs in, whatever its name.',
-    () => {
-      const root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-helper-')));
-      const odd = join(root, `it's "odd" $HOME \`x\` \${userHome} & more`);
-      mkdirSync(odd);
-      const moved = keepFolder(
-        { ...spec({ url: 'https://x.example', headersHelper: 'pwd; pwd # done' }), baseDir: odd },
-        '/srv/a.json',
-      );
-      const expansion = expandConfig({ ...moved.spec, baseDir: '/' }, { env: {}, home: '/home/eve' });
-      const { headersHelper = '' } = 'config' in expansion ? (expansion.config as HttpServerConfig) : {};
-      expect(execSync(headersHelper, { cwd: '/', encoding: 'utf8' })).toBe(`${odd}\n${odd}\n`);
-      rmSync(odd, { recursive: true });
-      // It runs nowhere else.
-      expect(() => execSync(headersHelper, { cwd: '/', stdio: 'ignore' })).toThrow();
-      rmSync(root, { recursive: true });
-    },
-  );
+  it('is the one that a program for headers runs in, whatever its name.', () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-helper-')));
+    const odd = join(root, `it's "odd" $HOME \`x\` \${userHome} & more`);
+    mkdirSync(odd);
+    const moved = keepFolder(
+      { ...spec({ url: 'https://x.example', headersHelper: 'pwd; pwd # done' }), baseDir: odd },
+      '/srv/a.json',
+    );
+    const expansion = expandConfig({ ...moved.spec, baseDir: '/' }, { env: {}, home: '/home/eve' });
+    const { headersHelper = '' } = 'config' in expansion ? (expansion.config as HttpServerConfig) : {};
+    expect(execSync(headersHelper, { cwd: '/', encoding: 'utf8' })).toBe(`${odd}\n${odd}\n`);
+    rmSync(odd, { recursive: true });
+    // It runs nowhere else.
+    expect(() => execSync(headersHelper, { cwd: '/', stdio: 'ignore' })).toThrow();
+    rmSync(root, { recursive: true });
+  });
 
   it('of a file of variables is the one in which it is found.', () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-env-file-')));

@@ -78,7 +78,7 @@ export class EventRate {
       from: now,
       count: 0,
       most: this.mostOf(server),
-      leftOut: known?.leftOut ?? new Map(),
+      leftOut: known?.leftOut ?? new Map<string, number>(),
     };
     this.#windows.set(key, window);
     return window;

@@ -33,7 +33,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
       LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
-      Progress RejectionReason RestartIntensity Scope ServerConfig ServerLimits ServerSettings ServerStatus
+      Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
       PrivateNetwork TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions TroupePhase

@@ -1,6 +1,7 @@
 /** Reads JSON with comments. */
-import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import {
+  DEEPEST,
   makePositionFinder,
   toReading,
   TOO_DEEP,
@@ -31,17 +32,26 @@ const EXPECTATIONS: Readonly<Record<string, string>> = {
 export const readJsonText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const errors: ParseError[] = [];
-  let root: Node | undefined;
-  try {
-    root = parseTree(body, errors, { allowTrailingComma: true });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return TOO_DEEP;
-  }
+  if (isTooDeep(body)) return TOO_DEEP;
+  const root = parseTree(body, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) return toFailedReading(error, body, root);
   return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
 };
+
+/** Counts brackets that are open at the same time, also of a text that is not JSON. */
+function isTooDeep(text: string): boolean {
+  const scanner = createScanner(text, true);
+  let level = 0;
+  // Only the end of the text is a token without length.
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const first = text[scanner.getTokenOffset()] ?? '';
+    if ('{['.includes(first)) level += 1;
+    if ('}]'.includes(first)) level -= 1;
+    if (level > DEEPEST) return true;
+  }
+  return false;
+}
 
 function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
   const code = printParseErrorCode(error.error);

@@ -37,7 +37,8 @@ export interface Repeat extends Position {
   readonly path: Path;
 }
 
-const DEEPEST = 200;
+/** Nodes within each other, at most: a named part of an object is two. Readers count before a parser recurses. */
+export const DEEPEST = 200;
 
 /** The reading of a parsed tree. A tree that is nested too deeply is refused, so that recursion over it is safe. */
 export function toReading(root: TreeNode, positionAt: (offset: number) => Position): Reading {
@@ -66,7 +67,7 @@ class LocatedTree implements TextTree {
   }
 }
 
-export const TOO_DEEP: Reading = { kind: 'broken', message: 'is nested too deeply', line: 1, column: 1 };
+export const TOO_DEEP = { kind: 'broken', message: 'is nested too deeply', line: 1, column: 1 } as const;
 
 /** Members in the order of the text, including repeated names. Empty if `node` is not an object. */
 export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {

@@ -4,7 +4,9 @@
  */
 import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
+import { isDeeperThan } from '../../json/nesting.js';
 import {
+  DEEPEST,
   makePositionFinder,
   toReading,
   TOO_DEEP,
@@ -16,6 +18,7 @@ import {
 const WRITTEN_TWICE = 'a name is written more than once';
 const NOT_CLOSED = 'a bracket is not closed';
 const WRONG_ESCAPE = 'unknown escape; write a backslash twice, or put the text in single quotes';
+const NESTED = 'document contains excessively nested structures. aborting.';
 const OVER = 'the value ends here, but the line continues';
 
 /** The parser has no codes; other messages of it could contain part of the text. */
@@ -45,7 +48,8 @@ export const readTomlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
   try {
-    const value = parse(body);
+    const value = parse(body, { maxDepth: DEEPEST });
+    if (isDeeperThan(DEEPEST, value)) return TOO_DEEP;
     if (Object.keys(value).length === 0) return { kind: 'empty' };
     return toReading(toNode(value, findPlaces(body)), positionAt);
   } catch (error) {
@@ -54,10 +58,10 @@ export const readTomlText: ReadTree = (text) => {
 };
 
 function toFailedReading(error: unknown): Reading {
-  if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof TomlError)) throw error;
   const { line, column, message } = error;
   const [, reason = ''] = /^Invalid TOML document: (.*)/.exec(message) ?? [];
+  if (reason === NESTED) return TOO_DEEP;
   const expectation = Object.hasOwn(EXPECTATIONS, reason) ? EXPECTATIONS[reason] : undefined;
   return { kind: 'broken', message: expectation ?? 'this is not TOML', line, column };
 }

@@ -69,7 +69,12 @@ const WINDOWS: Omit<Platform, 'name'> = {
 const SPECIAL: Partial<Record<NodeJS.Platform, Partial<Platform>>> = {
   linux: { processTable: 'proc' },
   // `sysdiagnose` collects the folder of logs.
-  darwin: { privateFolder: 'data', opener: ['open'], isDesktop: true, desktopPath: '/usr/bin:/bin:/usr/sbin:/sbin' },
+  darwin: {
+    privateFolder: 'data',
+    opener: ['open'],
+    isDesktop: true,
+    desktopPath: '/usr/bin:/bin:/usr/sbin:/sbin',
+  },
 };
 
 /** The answers of an operating system, by Node's name for it. */

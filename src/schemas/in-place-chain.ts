@@ -24,7 +24,8 @@ export function longestChain(root: Schema, lookup: Lookup, most: number): number
     if (!isJsonObject(schema)) return 0;
     const length = known.get(schema);
     if (length !== undefined) return length;
-    if (depth > most) throw new Error(`it refers to itself without end, or through more than ${most} schemas`);
+    if (depth > most)
+      throw new Error(`it refers to itself without end, or through more than ${most} schemas`);
     const longest = 1 + Math.max(0, ...inPlace(schema, root, lookup).map((next) => below(next, depth + 1)));
     known.set(schema, longest);
     return longest;

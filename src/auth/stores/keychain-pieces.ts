@@ -83,7 +83,9 @@ function piecesIn(text: string): Pieces | undefined {
   const value = parseJson(text);
   if (!isObject(value)) return undefined;
   const { pieces, of } = value as Partial<Pieces>;
-  return Number.isSafeInteger(pieces) && typeof of === 'string' ? { pieces: pieces as number, of } : undefined;
+  return Number.isSafeInteger(pieces) && typeof of === 'string'
+    ? { pieces: pieces as number, of }
+    : undefined;
 }
 
 function cutIn(text: string, most: number): readonly string[] {

@@ -137,7 +137,8 @@ async function whereToLook(spec: SpawnSpec, platform: Platform): Promise<string>
   if (isPath(command, platform)) {
     return `It contains a ${platform.paths.sep === '/' ? 'slash' : 'backslash or a slash'}, so it is read as a path: ${platform.paths.resolve(cwd, command)}`;
   }
-  const isShort = platform.desktopPath !== undefined && variable('PATH', env, platform) === platform.desktopPath;
+  const isShort =
+    platform.desktopPath !== undefined && variable('PATH', env, platform) === platform.desktopPath;
   return isShort ? `${NOT_IN_PATH} ${FROM_DESKTOP}` : NOT_IN_PATH;
 }
 

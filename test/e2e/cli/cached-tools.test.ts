@@ -17,6 +17,7 @@ const SERVER = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { answer } from ${JSON.stringify(pathToFileURL(SMALL_SERVER).href)};
+import { stubUser } from '../../support/stub-user.js';
 const [started, more] = process.argv.slice(2);
 writeFileSync(started, '');
 createInterface(process.stdin).on('line', (line) => {
@@ -36,7 +37,7 @@ describe('a lazy server whose tools are cached', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'troupe-cli-cache-'));
     vi.stubEnv('TROUPE_CACHE', path('cache'));
-    vi.stubEnv('XDG_CONFIG_HOME', path('config'));
+    stubUser({ config: path('config') });
     writeFileSync(path('server.mjs'), SERVER);
     const args = [path('server.mjs'), path('started'), path('more')];
     const lazy = { command: process.execPath, args, start: 'lazy' };

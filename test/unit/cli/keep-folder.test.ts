@@ -10,6 +10,7 @@ import { expandConfig } from '../../../src/config/entry/expand.js';
 import type { ServerSpec } from '../../../src/config/entry/server-spec.js';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 import { FakeStream } from '../../support/fake-stream.js';
+import { stubUser } from '../../support/stub-user.js';
 
 const PROJECT = '/home/ada/project';
 
@@ -76,7 +77,7 @@ describe('the folder of an entry', () => {
     [{ command: 'npx', cwd: 'sub' }, '/home/eve', '${userHome}/sub'],
     [{ command: 'npx' }, '/', '/'],
   ])('of an entry of the user that starts at home is written out: %j in %s', (config, baseDir, cwd) => {
-    vi.stubEnv('HOME', '/home/eve');
+    stubUser({ home: '/home/eve' });
     const { spec: written, folder } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
     vi.unstubAllEnvs();
     expect(folder).toBe('written');
@@ -100,8 +101,7 @@ describe('troupe import', () => {
   beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-import-')));
     mkdirSync(join(root, 'project', 'sub'), { recursive: true });
-    vi.stubEnv('HOME', root);
-    vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+    stubUser({ home: root, config: join(root, 'config') });
     vi.stubEnv('CODEX_HOME', join(root, 'codex'));
     vi.stubEnv('CLAUDE_CONFIG_DIR', join(root, 'claude'));
     vi.spyOn(process, 'cwd').mockReturnValue(join(root, 'project', 'sub'));

@@ -124,7 +124,7 @@ describe('the text of a result for a model', () => {
   });
 
   it('mentions parts that cannot be shown, and shows the rest.', async () => {
-    const deep = JSON.parse(nested(1_001)) as unknown;
+    const deep = JSON.parse(nested(1_002)) as unknown;
     const cyclic: { self?: unknown } = {};
     cyclic.self = cyclic;
     const thrower = Object.defineProperty({}, 'type', {

@@ -27,11 +27,14 @@ function busy(times: number, code: string) {
 describe('replacing a file on Windows', () => {
   const platform = platformOf('win32');
 
-  it.each(['EPERM', 'EACCES', 'EBUSY'])('is tried again while another process has it open (%s)', async (code) => {
-    const { waits, moved, terms } = busy(3, code);
-    await replaceFile('new', 'old', { platform, ...terms });
-    expect([moved, waits]).toEqual([['new > old'], [5, 10, 20]]);
-  });
+  it.each(['EPERM', 'EACCES', 'EBUSY'])(
+    'is tried again while another process has it open (%s)',
+    async (code) => {
+      const { waits, moved, terms } = busy(3, code);
+      await replaceFile('new', 'old', { platform, ...terms });
+      expect([moved, waits]).toEqual([['new > old'], [5, 10, 20]]);
+    },
+  );
 
   it('fails after two seconds', async () => {
     const { waits, terms } = busy(Infinity, 'EPERM');

@@ -10,6 +10,7 @@ import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { ConfigError } from '../../../src/errors.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { stubUser } from '../../support/stub-user.js';
 
 function requestFor(server: string, digit: string): TrustRequest {
   return {
@@ -157,7 +158,7 @@ describe('a store in files', () => {
 
   it('is in the user’s configuration if the host sets no folder.', async () => {
     const home = join(root, 'config');
-    vi.stubEnv('XDG_CONFIG_HOME', home);
+    stubUser({ config: home });
     try {
       await createFileTrustStore().trust(LAMP);
       if (process.platform === 'linux') {
@@ -175,7 +176,7 @@ describe('a store in files', () => {
     mkdirSync(join(repository, '.git'), { recursive: true });
     mkdirSync(join(repository, 'inner'));
     writeFileSync(join(repository, 'inner', '.mcp.json'), '{}');
-    vi.stubEnv('XDG_CONFIG_HOME', join(repository, 'config'));
+    stubUser({ config: join(repository, 'config') });
     vi.spyOn(process, 'cwd').mockReturnValue(join(repository, 'inner'));
     try {
       await expect(createFileTrustStore().list()).rejects.toThrow(ConfigError);

@@ -14,7 +14,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileTokenStore } from '../../../../src/auth/stores/file-token-store.js';
 import { platformOf } from '../../../../src/platform/platform.js';
-import { createKeychainTokenStore, keychainTokenStore } from '../../../../src/auth/stores/keychain-token-store.js';
+import {
+  createKeychainTokenStore,
+  keychainTokenStore,
+} from '../../../../src/auth/stores/keychain-token-store.js';
 import { withLock } from '../../../../src/storage/lock-file.js';
 import {
   createMemoryTokenStore,
@@ -191,7 +194,9 @@ describe('a store in the keychain', () => {
     const keyring = fakeKeyring(1_280 - NAMES_OF_PIECES);
     const { keychainCharacters } = platformOf('win32');
     const store = keychainTokenStore({ load: async () => keyring }, { keychainCharacters });
-    const long = (letter: string) => ({ tokens: { access_token: letter.repeat(5_000), token_type: 'Bearer' } });
+    const long = (letter: string) => ({
+      tokens: { access_token: letter.repeat(5_000), token_type: 'Bearer' },
+    });
     await store.write(OWNER, long('a'));
     expect(keyring.kept.size).toBe(5);
     await store.write(OWNER, long('b'));

@@ -44,7 +44,9 @@ describe('the environment of a server', () => {
   });
 
   it('contains all variables of the host only if the entry says so', () => {
-    expect(childEnvironment(host, {}, true, platformOf('linux'))).toMatchObject({ NODE_OPTIONS: '--inspect' });
+    expect(childEnvironment(host, {}, true, platformOf('linux'))).toMatchObject({
+      NODE_OPTIONS: '--inspect',
+    });
   });
 
   it('never contains an exported shell function', () => {

@@ -3,10 +3,10 @@ import { createScanner, parseTree, printParseErrorCode, type Node, type ParseErr
 import {
   DEEPEST,
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -35,8 +35,8 @@ export const readJsonText: ReadTree = (text) => {
   if (isTooDeep(body)) return TOO_DEEP;
   const root = parseTree(body, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (error !== undefined) return toFailedReading(error, body, root);
-  return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
+  if (error !== undefined) return toBrokenText(error, body, root);
+  return root === undefined ? { kind: 'empty' } : toParsedText(root, makePositionFinder(body));
 };
 
 /** Counts brackets that are open at the same time, also of a text that is not JSON. */
@@ -53,12 +53,17 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
+function toBrokenText(error: ParseError, body: string, root: Node | undefined): ParsedText {
   const code = printParseErrorCode(error.error);
   const end = body.trimEnd().length;
   const isAtEnd = error.offset >= end;
   if (root === undefined && isAtEnd && code === 'ValueExpected') return { kind: 'empty' };
   const expectation = EXPECTATIONS[code] ?? 'this is not JSON';
   const message = isAtEnd ? `the file ends too early: ${expectation}` : expectation;
-  return { kind: 'broken', message, ...makePositionFinder(body)(Math.min(error.offset, end)) };
+  return {
+    kind: 'broken',
+    code: 'syntax-error',
+    message,
+    ...makePositionFinder(body)(Math.min(error.offset, end)),
+  };
 }

@@ -16,10 +16,10 @@ import type { Position } from '../entry/problem.js';
 import {
   DEEPEST,
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -37,6 +37,7 @@ class Refusal extends Error {
   constructor(
     message: string,
     readonly offset: number,
+    readonly code: 'syntax-error' | 'too-complex' = 'syntax-error',
   ) {
     super(message);
   }
@@ -52,17 +53,18 @@ export const readYamlText: ReadTree = (text) => {
     const [error] = document.errors;
     if (error !== undefined) {
       const message = EXPECTATIONS[error.code] ?? 'this is not YAML';
-      return { kind: 'broken', message, ...positionAt(error.pos[0]) };
+      return { kind: 'broken', code: 'syntax-error', message, ...positionAt(error.pos[0]) };
     }
     const root = new TreeBuilder(document).build(document.contents, 0);
-    return root.type === 'null' ? { kind: 'empty' } : toReading(root, positionAt);
+    return root.type === 'null' ? { kind: 'empty' } : toParsedText(root, positionAt);
   } catch (error) {
-    return toFailedReading(error, positionAt);
+    return toBrokenText(error, positionAt);
   }
 };
 
-const TOO_MUCH: Reading = {
+const TOO_MUCH: ParsedText = {
   kind: 'broken',
+  code: 'too-complex',
   message: `has more than ${MAX_INDICATORS} lists, names and lines`,
   line: 1,
   column: 1,
@@ -103,9 +105,9 @@ function mayBeTooDeep(text: string): boolean {
 /** Tokens without text: the start of a document, the end of a flow error, and a scalar that follows. */
 const CONTROLS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
 
-function toFailedReading(error: unknown, positionAt: (offset: number) => Position): Reading {
+function toBrokenText(error: unknown, positionAt: (offset: number) => Position): ParsedText {
   if (!(error instanceof Refusal)) throw error;
-  return { kind: 'broken', message: error.message, ...positionAt(error.offset) };
+  return { kind: 'broken', code: error.code, message: error.message, ...positionAt(error.offset) };
 }
 
 class TreeBuilder {
@@ -120,9 +122,9 @@ class TreeBuilder {
   build(part: unknown, inherited: number): Node {
     this.size += 1;
     this.depth += 1;
-    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0);
+    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0, 'too-complex');
     // An alias can lead to a part around it.
-    if (this.depth > DEEPEST) throw new Refusal(TOO_DEEP.message, 0);
+    if (this.depth > DEEPEST) throw new Refusal(TOO_DEEP.message, 0, TOO_DEEP.code);
     const node = this.buildPart(part, inherited);
     this.depth -= 1;
     return node;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platformOf } from '../../../../src/platform/platform.js';
-import { findProjects, isEverybodys, projectFolders } from '../../../../src/config/files/project-root.js';
+import { findProjects, isWorldWritable, projectFolders } from '../../../../src/config/files/project-root.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const MARKERS = ['.mcp.json', '.git'];
@@ -76,8 +76,8 @@ describe('the folder of the project', () => {
 
   it('is never the root of a drive on Windows, where anybody may create files.', async () => {
     const windows = platformOf('win32');
-    expect(await isEverybodys('C:\\', windows)).toBe(true);
-    expect(await isEverybodys('C:\\work', windows)).toBe(false);
+    expect(await isWorldWritable('C:\\', windows)).toBe(true);
+    expect(await isWorldWritable('C:\\work', windows)).toBe(false);
   });
 
   it('is searched for up to the root of the file system.', async () => {

@@ -30,8 +30,10 @@ export async function findProjects(
 async function belowHome(folders: readonly string[], home: string | undefined): Promise<readonly string[]> {
   if (home === undefined) return folders;
   const homes = [resolve(home), await realOf(home)];
-  const places = await Promise.all(folders.map(realOf));
-  const end = folders.findIndex((folder, index) => homes.includes(folder) || homes.includes(places[index]!));
+  const areHomes = await Promise.all(
+    folders.map(async (folder) => homes.includes(folder) || homes.includes(await realOf(folder))),
+  );
+  const end = areHomes.indexOf(true);
   return end === -1 ? folders : folders.slice(0, end);
 }
 

@@ -139,7 +139,7 @@ describe('a store in files', () => {
 describe('the location of the cache', () => {
   it("is the user's cache folder by default.", async () => {
     const cache = fresh();
-    stubUser({ cache: cache });
+    stubUser({ cache });
     try {
       await toCatalogStore(undefined, {})?.put(KEY, LIST);
     } finally {

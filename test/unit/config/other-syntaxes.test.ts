@@ -5,9 +5,9 @@ import {
   membersOf,
   valueOf,
   type ParsedText,
+  TOO_DEEP,
   type TextTree,
 } from '../../../src/config/files/text-tree.js';
-import { TOO_DEEP } from '../../../src/config/files/text-tree.js';
 import { readTomlText } from '../../../src/config/files/toml-text.js';
 import { readYamlText } from '../../../src/config/files/yaml-text.js';
 import { useLeakCheck } from '../../support/leak-check.js';

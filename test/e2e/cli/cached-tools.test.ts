@@ -7,6 +7,7 @@ import { pathToFileURL, fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../src/cli/program.js';
 import { useInotify } from '../../support/inotify.js';
+import { stubUser } from '../../support/stub-user.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { FakeStream } from '../../support/fake-stream.js';
 
@@ -17,7 +18,6 @@ const SERVER = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { answer } from ${JSON.stringify(pathToFileURL(SMALL_SERVER).href)};
-import { stubUser } from '../../support/stub-user.js';
 const [started, more] = process.argv.slice(2);
 writeFileSync(started, '');
 createInterface(process.stdin).on('line', (line) => {

@@ -16,8 +16,10 @@ export function homeFolder(): string | undefined {
   }
 }
 
+export type UserFolderKind = 'config' | 'data' | 'cache' | 'log';
+
 /** Troupe's folder for files of this kind. Rejects if its path is not absolute: a project could supply its own files. */
-export async function userFolder(kind: 'config' | 'data' | 'cache' | 'log'): Promise<string> {
+export async function userFolder(kind: UserFolderKind): Promise<string> {
   if (homeFolder() === undefined) {
     const { homeVariable } = THIS_PLATFORM;
     throw new Error(`the home folder is not known; set ${homeVariable} to an absolute path`);

@@ -1,6 +1,6 @@
 /** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
-import { access, realpath, stat } from 'node:fs/promises';
-import nodePath, { dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+import { access, readlink, realpath, stat } from 'node:fs/promises';
+import nodePath, { basename, dirname, join, relative, resolve, type PlatformPath } from 'node:path';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 
 /**
@@ -62,11 +62,17 @@ function upwards(start: string): readonly string[] {
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o002;
 
-/** Anybody may create files in it, but change only their own. Of Windows that is known of the roots of drives. */
+/** Anybody may create files in it, but change only their own. Of Windows that is known of the roots of drives. False if there is no such folder. */
 export async function isWorldWritable(folder: string, platform = THIS_PLATFORM): Promise<boolean> {
   if (!platform.hasFileModes) return platform.paths.dirname(folder) === folder;
-  const { mode } = await stat(folder);
+  const { mode } = (await stat(folder).catch(() => undefined)) ?? { mode: 0 };
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
+}
+
+/** Whether anybody may have put the file, or a link to it, where it is. */
+export async function isFromEverybodys(file: string): Promise<boolean> {
+  const folders = [await realOf(dirname(file)), dirname(await realOf(file))];
+  return (await Promise.all(folders.map((folder) => isWorldWritable(folder)))).includes(true);
 }
 
 /** A file whose links cannot be read exists all the same. */
@@ -93,9 +99,17 @@ export async function insideOf(
   };
 }
 
-/** The path without links, in the case in which the file system keeps it; or as it is if it leads nowhere. */
-export async function realOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+const MAX_LINKS = 40;
+
+/** The path without links, in the case in which the file system keeps it. Parts that do not exist yet stay, because they would be created there. */
+export async function realOf(path: string, maxLinks = MAX_LINKS): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return real;
+  const above = dirname(path);
+  if (above === path) return path;
+  const place = join(await realOf(above, maxLinks), basename(path));
+  const target = maxLinks === 0 ? undefined : await readlink(place).catch(() => undefined);
+  return target === undefined ? place : realOf(resolve(dirname(place), target), maxLinks - 1);
 }
 
 export function isBelow(path: string, folder: string): boolean {

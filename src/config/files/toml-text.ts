@@ -7,9 +7,11 @@ import { parse, TomlError } from 'smol-toml';
 import { isDeeperThan } from '../../json/nesting.js';
 import {
   DEEPEST,
+  hasMoreThan,
   makePositionFinder,
   toParsedText,
   TOO_DEEP,
+  tooMuch,
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
@@ -44,8 +46,13 @@ const HEADER = /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/;
 const FIELD = /^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_.-])+)\s*=/;
 const KEY_PART = /"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)/g;
 
+/** What separates parts of a text. It also counts within strings. */
+const MARKS = /[=.,[\]{}\r\n]/g;
+const MOST_MARKS = 500_000;
+
 export const readTomlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
+  if (hasMoreThan(MOST_MARKS, MARKS, body)) return tooMuch(MOST_MARKS, 'names, values and lines');
   const positionAt = makePositionFinder(body);
   try {
     const value = parse(body, { maxDepth: DEEPEST });

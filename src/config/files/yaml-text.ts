@@ -15,9 +15,11 @@ import {
 import type { Position } from '../entry/problem.js';
 import {
   DEEPEST,
+  hasMoreThan,
   makePositionFinder,
   toParsedText,
   TOO_DEEP,
+  tooMuch,
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
@@ -32,6 +34,7 @@ const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
 const MAX_NODES = 100_000;
 /** Indicators of structure in a text: the parser needs milliseconds for a thousand of them. */
 const MAX_INDICATORS = 20_000;
+const INDICATORS = /[-?:,[\]{}&*!"'\r\n]/g;
 
 class Refusal extends Error {
   constructor(
@@ -46,7 +49,7 @@ class Refusal extends Error {
 export const readYamlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
-  if (hasTooMany(body)) return TOO_MUCH;
+  if (hasMoreThan(MAX_INDICATORS, INDICATORS, body)) return tooMuch(MAX_INDICATORS, 'lists, names and lines');
   if (mayBeTooDeep(body)) return TOO_DEEP;
   try {
     const document = parseDocument(body, { prettyErrors: false, stringKeys: true, uniqueKeys: false });
@@ -61,20 +64,6 @@ export const readYamlText: ReadTree = (text) => {
     return toBrokenText(error, positionAt);
   }
 };
-
-const TOO_MUCH: ParsedText = {
-  kind: 'broken',
-  code: 'too-complex',
-  message: `has more than ${MAX_INDICATORS} lists, names and lines`,
-  line: 1,
-  column: 1,
-};
-
-function hasTooMany(text: string): boolean {
-  const indicators = /[-?:,[\]{}&*\r\n]/g;
-  for (let count = 0; indicators.test(text); count += 1) if (count === MAX_INDICATORS) return true;
-  return false;
-}
 
 /** Levels of a text that is not parsed: a level that is allowed counts up to three times, as name, colon and value. */
 const MAX_COLUMNS = 3 * DEEPEST;
@@ -145,7 +134,9 @@ class TreeBuilder {
         const name = this.build(key, offset);
         return { ...name, type: 'property', children: [name, this.build(value, name.offset)] };
       });
-      for (const { value } of merges) children.push(...this.merged(value, offset, children));
+      for (const { value } of merges) {
+        for (const child of this.merged(value, offset, children)) children.push(child);
+      }
       return { type: 'object', offset, length: 0, children };
     }
     if (isSeq(part)) {

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { isolatedUser } from './support/user-variables.js';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     environment: 'node',
     // Neither the user's files nor what an earlier test left there change what a test sees, nor are they changed.
-    env: { TROUPE_CACHE: 'off', XDG_CONFIG_HOME: join(tmpdir(), `troupe-tests-${process.pid}`) },
+    env: { TROUPE_CACHE: 'off', ...isolatedUser(join(tmpdir(), `troupe-tests-${process.pid}`)) },
     pool: 'forks',
     // By itself vitest would use one worker of two cores.
     maxWorkers: 2,

@@ -12,7 +12,8 @@ const textOf = (path: string): string => readFileSync(join(folder, path), 'utf8'
 /** It replaces a module, which other files want as it is, or counts what is on the heap, which other files fill. */
 const needsOwnProcess = (path: string): boolean =>
   /^vi\.mock\(|from '(?:node:v8|[^']*\/heap\.js)'/m.test(textOf(path));
-const inTest = (path: string): string => `test/${path}`;
+/** Patterns are written with slashes. */
+const inTest = (path: string): string => `test/${path.replaceAll('\\', '/')}`;
 
 // A process for each file would double the time of the suite, so only the files that need one get it.
 export default mergeConfig(

@@ -34,6 +34,7 @@ const lanes = [
     { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
     { name: 'publint', needs: 'tarball', run: (log) => bin(log, 'publint', 'run', tarball(), '--strict') },
     { name: 'attw', needs: 'tarball', run: (log) => bin(log, 'attw', tarball(), '--profile', 'esm-only') },
+    { name: 'runtimes', needs: 'dist', run: (log) => node(log, 'tools/runtimes/main.mjs', '--gate') },
     { name: 'smoke', needs: 'tarball', run: (log) => node(log, 'tools/package/smoke.mjs', tarball()) },
   ],
 ];

@@ -1,5 +1,6 @@
 /** Errors of the caller. Repeating the call cannot help, so they are a `TypeError` and not an outcome of the call. */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { writeJson } from '../json/write-json.js';
 import { parseJson } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import type { InternalCallOptions } from './call.js';
@@ -54,7 +55,8 @@ export function unsendable({ args, meta }: { args: unknown; meta?: unknown }): T
 
 function whyNoJson(what: string, value: unknown): TypeError | undefined {
   try {
-    JSON.stringify(value);
+    // The message and its parameters are around it.
+    writeJson([[value]]);
     return undefined;
   } catch (cause) {
     const why = messageOf(cause);

@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { THIS_PLATFORM } from '../platform/platform.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { isAbsence } from '../storage/stored-file.js';
 import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.js';
@@ -41,7 +42,7 @@ async function readToken(file: string): Promise<string | undefined> {
   try {
     const stats = await lstat(file);
     const isOurs = process.getuid === undefined || stats.uid === process.getuid();
-    const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
+    const isPrivate = !THIS_PLATFORM.hasFileModes || (stats.mode & FOR_OTHERS) === 0;
     if (!stats.isFile() || stats.size > LONGEST || !isOurs || !isPrivate) return 'unusable';
     const token = (await readFile(file, 'utf8')).trim();
     return FORM.test(token) ? token : 'unusable';

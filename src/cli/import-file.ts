@@ -15,6 +15,7 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { mapTexts, type TextField } from '../config/entry/entry-texts.js';
 import { fieldName } from '../config/entry/problem.js';
 import { escapeTemplate, parseTemplate, textsIn, variablesIn } from '../config/entry/template.js';
+import { THIS_PLATFORM } from '../platform/platform.js';
 
 const PREFIX = 'input:';
 
@@ -167,6 +168,6 @@ function folderOf(
 
 /** Code for the shell of this machine that continues in the folder, or fails. */
 function goTo(folder: string): string {
-  if (process.platform === 'win32') return `cd /d "${folder}" || exit 1 & `;
+  if (THIS_PLATFORM.name === 'win32') return `cd /d "${folder}" || exit 1 & `;
   return `cd '${folder.replaceAll("'", String.raw`'\''`)}' || exit 1; `;
 }

@@ -13,6 +13,7 @@ import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
 import { storeInVariable, userStore } from '../config/files/user-store.js';
 import { parseJson } from '../json/parse-json.js';
+import { THIS_PLATFORM } from '../platform/platform.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { INSPECTION_PATHS } from './page-protocol.js';
@@ -52,14 +53,14 @@ const OURS: ReadonlySet<number | undefined> = new Set([200, 503]);
 const FOR_OTHERS = 0o077;
 
 /**
- * The folder of this user: in the runtime folder, which is removed with the user's session, else in the user's state
- * folder.
+ * The folder of this user: in the runtime folder, which is removed with the user's session, else in a folder of the user
+ * that no report of the system collects, as it does the logs on macOS.
  */
 export async function inspectionFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const runtime = env[RUNTIME_VARIABLE] ?? '';
   const folder = isAbsolute(runtime)
     ? storeInVariable(RUNTIME_VARIABLE, join(runtime, 'troupe'))
-    : userStore('log', 'inspections');
+    : userStore(THIS_PLATFORM.privateFolder, 'inspections');
   return folder();
 }
 
@@ -99,7 +100,7 @@ async function lookAt(folder: string, name: string): Promise<FoundInspection | u
 /** Undefined if it is not a registration, or if someone else may have written it. */
 async function readRegistration(file: string): Promise<RegisteredInspection | undefined> {
   const stats = await lstat(file);
-  const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
+  const isPrivate = !THIS_PLATFORM.hasFileModes || (stats.mode & FOR_OTHERS) === 0;
   if (!stats.isFile() || !isOurs(stats) || !isPrivate || stats.size > LARGEST) return undefined;
   const value = parseJson(await readFile(file, 'utf8')) as
     Partial<Record<string, unknown>> | null | undefined;

@@ -9,14 +9,21 @@ function childrenOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : Object.values(value);
 }
 
-/** Goes level by level, and visits each object of a wide level once, so that neither depth nor a cycle exhausts memory. */
+function isNesting(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * Whether more than `limit` arrays and objects are within each other. Goes level by level, and visits each object of a wide
+ * level once, so that neither depth nor a cycle exhausts memory.
+ */
 export function isDeeperThan(limit: number, value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
+  let level = isNesting(value) ? [value] : [];
+  for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > limit) return true;
     const below: unknown[] = [];
     for (const each of level) {
-      for (const child of childrenOf(each)) if (typeof child === 'object') below.push(child);
+      for (const child of childrenOf(each)) if (isNesting(child)) below.push(child);
     }
     level = below.length > WIDE ? [...new Set(below)] : below;
   }

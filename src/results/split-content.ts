@@ -7,6 +7,7 @@
  */
 import type { CallToolResult } from '../mcp/server-offers.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { writeJson } from '../json/write-json.js';
 
 /** Data that is not text. Images and audio have the fields of MCP's own blocks. */
 export interface MediaBlock {
@@ -96,7 +97,7 @@ function toMedia(data: unknown, mimeType: unknown): MediaBlock | undefined {
 
 function toJson(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? 'null';
+    return writeJson(value) ?? 'null';
   } catch (error) {
     return unshowable(error);
   }

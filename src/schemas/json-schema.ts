@@ -10,6 +10,8 @@
 import { dereference, validate, type Schema } from '@cfworker/json-schema';
 import { isJsonObject } from '../json/json-object.js';
 import { draftOf } from './dialect.js';
+import { isDeeperThan } from '../json/nesting.js';
+import { longestChain } from './in-place-chain.js';
 import { explain, type SchemaProblem, type SchemaTree } from './explain.js';
 import { createContext, Script } from 'node:vm';
 
@@ -26,8 +28,15 @@ const QUICK = 4_000_000;
 /** Keywords with which a short schema can cost much time. */
 const SLOW_KEYWORDS = /"(?:\$ref|\$recursiveRef|pattern|patternProperties|uniqueItems|format)"/;
 
-/** Returns what is wrong with a value, given as JSON text. Throws if that cannot be determined. */
-export type Check = (json: string) => readonly SchemaProblem[];
+/** Calls of the validator within each other, at most. The stack of a thread holds about twice as many. */
+const MAX_CALLS = 256;
+const LONGEST_CHAIN = MAX_CALLS / 2;
+
+/**
+ * Returns what is wrong with a value, given as JSON text; `too-deep` if the value nests too deeply for the schema. Throws if
+ * that cannot be determined for any value.
+ */
+export type Check = (json: string) => readonly SchemaProblem[] | 'too-deep';
 
 /** Throws if the schema cannot be used. */
 export function prepareSchema(text: string, hasFormats: boolean): Check {
@@ -37,9 +46,11 @@ export function prepareSchema(text: string, hasFormats: boolean): Check {
   const lookup = withinTime(LIMIT_MS, () => dereference(root));
   if (charactersIn(Object.keys(lookup)) > MAX_ADDRESS_CHARACTERS) throw new Error('it is too large');
   const tree: SchemaTree = { root, lookup };
+  const mostLevels = Math.floor(MAX_CALLS / longestChain(root, lookup, LONGEST_CHAIN));
   const isSlow = SLOW_KEYWORDS.test(text);
   return (json) => {
     const value: unknown = JSON.parse(json);
+    if (isDeeperThan(mostLevels - 1, value)) return 'too-deep';
     const check = (): readonly SchemaProblem[] => {
       const { valid, errors } = validate(value, root, draft, lookup, false);
       return valid ? [] : explain(errors, value, tree);

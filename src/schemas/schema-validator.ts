@@ -103,10 +103,11 @@ export class SchemaValidator {
     if (json === undefined) return UNKNOWN;
     try {
       const problems = entry.prepared.check(json);
+      if (problems === 'too-deep') return unknown(entry, 'the value nests too deeply');
       return problems.length === 0 ? FITS : { kind: 'misfit', problems };
     } catch (error) {
       const why = reasonOf(error);
-      if (!(error instanceof RangeError)) entry.prepared = { why };
+      entry.prepared = { why };
       return unknown(entry, why);
     }
   }

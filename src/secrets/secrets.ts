@@ -36,6 +36,12 @@ const NO_SECRETS: ReadonlySet<string> = new Set([
   'USER',
   'LOGNAME',
   'LANG',
+  'USERPROFILE',
+  'USERNAME',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'TEMP',
+  'TMP',
 ]);
 
 /**

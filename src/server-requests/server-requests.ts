@@ -21,6 +21,7 @@ import {
   RpcError,
   type Asked,
 } from '../protocol/protocol-client.js';
+import { writeJson } from '../json/write-json.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import { messageOf } from '../text/error-message.js';
@@ -144,7 +145,8 @@ export function toResponders({ roots, sampling, elicitation }: ServerRequestHand
 /** Only JSON can be sent; the server would wait for an answer that cannot. */
 function requireJson(answer: JsonObject | RpcError): void {
   try {
-    JSON.stringify(answer);
+    // The message is around it.
+    writeJson([answer]);
   } catch (error) {
     throw new BadAnswer(`it cannot be sent as JSON: ${messageOf(error)}`);
   }

@@ -10,11 +10,12 @@
  * L2. Only its holder releases a lock: one that was taken over in the meantime stays.
  */
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import type { Clock } from '../ports.js';
 import { pause } from '../async/abortable.js';
 import { TransportError } from '../failures/transport-error.js';
 import { hostname } from 'node:os';
+import { replaceFile } from './replace-file.js';
 
 /** A lock without a touch for this long has no holder. */
 const STALE_MS = 10_000;
@@ -46,7 +47,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>, terms: L
 /** A lock that cannot be removed now is stale soon. The work is done, and its outcome counts. */
 async function release(path: string, holder: string): Promise<void> {
   try {
-    if ((await holderOf(path)) === holder) await rm(path, { force: true });
+    if ((await holderOf(path)) === holder) await rm(path, { force: true, maxRetries: 5 });
   } catch {
     return;
   }
@@ -81,7 +82,7 @@ async function isLeftOver(path: string, now: number): Promise<boolean> {
   if (!hasExited({ pid: Number(pid), host }) && !(await isStale(path, now))) return false;
   const aside = `${path}.${randomBytes(4).toString('hex')}`;
   try {
-    await rename(path, aside);
+    await replaceFile(path, aside);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return true;
     throw error;

@@ -3,8 +3,9 @@
  *
  * The folder `storage` reads, writes, locks and watches files and folders. It does not know what is in them: the stores do.
  */
-import { readFile, stat, rename } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
+import { replaceFile } from './replace-file.js';
 
 /** The text of the file; undefined if there is none. Rejects if it is not a file, or has more than `most` bytes. */
 export async function readStored(file: string, most = Infinity): Promise<string | undefined> {
@@ -28,7 +29,7 @@ export function isAbsence(error: unknown): boolean {
 /** Renames a file that cannot be understood, so that another can take its place. If it is gone already, nothing is done. */
 export async function quarantineFile(file: string): Promise<void> {
   try {
-    await rename(file, `${file}.${randomBytes(4).toString('hex')}.broken`);
+    await replaceFile(file, `${file}.${randomBytes(4).toString('hex')}.broken`);
   } catch (error) {
     if (!isAbsence(error)) throw error;
   }

@@ -1,6 +1,7 @@
 /** The folders of the user on this machine. */
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { THIS_PLATFORM } from '../platform/platform.js';
 
 /**
  * The user's home folder. Undefined if the system knows none, for instance for a user id without a name, or if its path is
@@ -19,8 +20,10 @@ export type UserFolderKind = 'config' | 'data' | 'cache' | 'log';
 
 /** Troupe's folder for files of this kind. Rejects if its path is not absolute: a project could supply its own files. */
 export async function userFolder(kind: UserFolderKind): Promise<string> {
-  if (homeFolder() === undefined)
-    throw new Error('the home folder is not known; set HOME to an absolute path');
+  if (homeFolder() === undefined) {
+    const { homeVariable } = THIS_PLATFORM;
+    throw new Error(`the home folder is not known; set ${homeVariable} to an absolute path`);
+  }
   // It fails to load if there is no home folder.
   const { default: envPaths } = await import('env-paths');
   const folder = envPaths('troupe', { suffix: '' })[kind];

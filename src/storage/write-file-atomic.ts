@@ -4,11 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, link, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, link, rm, writeFile } from 'node:fs/promises';
+import { replaceFile } from './replace-file.js';
 
 /** The folder must exist. A rejection names the file, and leaves nothing behind. */
 export async function writeFileAtomic(file: string, text: string): Promise<void> {
-  await viaDraft(file, text, (draft) => rename(draft, file));
+  await viaDraft(file, text, (draft) => replaceFile(draft, file));
 }
 
 /** As `writeFileAtomic`, but does not replace an existing file. Resolves to whether the file was created. */

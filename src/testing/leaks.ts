@@ -3,7 +3,8 @@
  * listener on `process`.
  *
  * A process counts as left behind if it descends from this one, if a process started here led its group, or if its
- * environment carries the inherited mark. The mark is an `LC_` variable, because these pass the short allow-list of every
+ * environment carries the inherited mark. Where the table of processes cannot be read (Windows), only a process that was
+ * started here counts. The mark is an `LC_` variable, because these pass the short allow-list of every
  * server's environment: so it also finds the orphan of an orphan. Zombies are dead.
  *
  * Resources that are about to end get a moment; timers that are `unref`ed are not seen. Resources without a name, such as
@@ -128,7 +129,7 @@ function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number)
   openStdio();
   const before = whatThereIs([]);
   const leaksNow = (): string[] => {
-    const found = newSince(before, whatThereIs(spawned.flatMap(({ pid }) => pid ?? [])));
+    const found = newSince(before, whatThereIs(spawned));
     const hidden = timersLeft() - found.filter((leak) => leak === TIMER).length;
     return [...found, ...Array.from({ length: Math.max(0, hidden) }, () => TIMER)];
   };
@@ -164,8 +165,8 @@ function openStdio(): readonly unknown[] {
 }
 
 /** Every resource that could be left behind, in words; the same words twice are two resources. */
-function whatThereIs(groups: readonly number[]): string[] {
-  return [...processes(groups), ...resources(), ...fileDescriptors(), ...listeners()];
+function whatThereIs(spawned: readonly ChildProcess[]): string[] {
+  return [...processes(spawned), ...resources(), ...fileDescriptors(), ...listeners()];
 }
 
 function newSince(before: readonly string[], now: readonly string[]): string[] {
@@ -177,14 +178,22 @@ function newSince(before: readonly string[], now: readonly string[]): string[] {
   });
 }
 
-function processes(groups: readonly number[]): string[] {
-  const table = readProcesses() ?? [];
+function processes(spawned: readonly ChildProcess[]): string[] {
+  const table = readProcesses();
+  if (table === undefined) return spawned.flatMap(runningChild);
+  const groups = spawned.flatMap(({ pid }) => pid ?? []);
   const ours = new Set(descendantsOf([process.pid, ...groups], table).map(({ pid }) => pid));
   return table
     .filter(
       ({ pid, group }) => pid !== process.pid && (ours.has(pid) || groups.includes(group) || isMarked(pid)),
     )
     .map(({ pid }) => `process ${pid}: ${commandOf(pid)}`);
+}
+
+/** Without a table of processes only those that were started here are known. */
+function runningChild({ pid, exitCode, signalCode, spawnargs }: ChildProcess): string[] {
+  const isRunning = pid !== undefined && exitCode === null && signalCode === null;
+  return isRunning ? [`process ${pid}: ${cutText(spawnargs.join(' '), MAX_CHARACTERS)}`] : [];
 }
 
 /** The command on one line, cut: it may contain a whole program. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fieldName, type Path } from '../config/entry/problem.js';
 import { inPackage } from '../package.js';
+import { THIS_PLATFORM } from '../platform/platform.js';
 import { checkOrder, checkScript } from './check-script.js';
 import { toArgument } from './script-argument.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
@@ -185,7 +186,7 @@ async function closeAll(server: Server, channel: ControlChannel): Promise<void> 
 
 function socketPath(): string {
   const name = `troupe-script-${randomUUID().slice(0, 8)}`;
-  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name);
+  return THIS_PLATFORM.paths.sep === '\\' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name);
 }
 
 function mainOf({ main }: ScriptedProgramOptions): string {

@@ -8,11 +8,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { delimiter, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { expandConfig } from '../config/entry/expand.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { realOf } from '../config/files/project-root.js';
+import { programPlaces } from '../platform/find-program.js';
 
 /** Absolute paths without links, and the SHA-256 of each file, in hex. */
 export type Contents = Readonly<Record<string, string>>;
@@ -57,9 +58,8 @@ function placesIn(
   ];
 }
 
-function inPath(command: string, folder: string, searchPath = ''): readonly string[] {
-  if (/[/\\]/.test(command)) return [resolve(folder, command)];
-  return searchPath.split(delimiter).map((part) => resolve(folder, part, command));
+function inPath(command: string, cwd: string, searchPath: string | undefined): readonly string[] {
+  return programPlaces(command, { cwd, env: { PATH: searchPath } });
 }
 
 async function firstFile(places: readonly string[]): Promise<string | undefined> {

@@ -4,6 +4,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { THIS_PLATFORM } from '../platform/platform.js';
 import type { TrustRequest } from './trust-request.js';
 
 export interface FoundHere {
@@ -51,7 +52,7 @@ async function programOf(
 
 /** Windows finds `node` as `node.exe` or `node.cmd`. */
 function isProgram(file: string, command: string): boolean {
-  if (process.platform !== 'win32') return file === command;
+  if (!THIS_PLATFORM.ignoresCase) return file === command;
   const [name, wanted] = [file.toLowerCase(), command.toLowerCase()];
   return ['', '.exe', '.cmd', '.bat', '.com'].some((ending) => name === wanted + ending);
 }

@@ -161,6 +161,15 @@ describe('the dependency rules', () => {
     expect(nodeModulesBehind(withPage, page)).toEqual([]);
   });
 
+  it('let one file know the operating system, and none wait for the stack to overflow.', () => {
+    const filesWith = (pattern: RegExp): string[] =>
+      [...readFiles(['src', 'machines'], '.ts')]
+        .filter(([, text]) => pattern.test(text))
+        .map(([path]) => path);
+    expect(filesWith(/\bprocess\.platform\b(?!`)/)).toEqual(['src/platform/platform.ts']);
+    expect(filesWith(/instanceof RangeError/)).toEqual([]);
+  });
+
   it('limit the packages that the page imports.', () => {
     const ofPage = new Map([...withPage].filter(([path]) => path.startsWith('visualizer/')));
     expect([...importedPackages(ofPage)].toSorted()).toEqual([...IN_THE_PAGE].toSorted());

@@ -13,6 +13,7 @@ const ROOMS = [
   'src/ports.ts',
   'src/package.ts',
   'src/diagnostic-kind.ts',
+  'src/platform',
   'src/text',
   'src/errors.ts',
   'src/async',

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock } from '../../src/ports.js';
@@ -8,7 +9,7 @@ import {
   type StdioTransportOptions,
 } from '../../src/transports/stdio/stdio-transport.js';
 
-const KIT = new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url).pathname;
+const KIT = fileURLToPath(new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url));
 const WAIT_LIMIT_MS = 10_000;
 
 /** The start of every script below: `send` writes a message, `each` receives the messages of the client. */

@@ -10,6 +10,7 @@
  * or only prepares it (`isAhead`), `notify` sends `count` log messages before it answers. With `--http`, the port is
  * printed on stdout, and `POST /forget` forgets all sessions, as a restart does.
  */
+import { fileURLToPath } from 'node:url';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -157,7 +158,7 @@ export async function serveHttp(answer, port = 0) {
   return server;
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const flags = process.argv.slice(2);
   const value = (name, fallback) =>
     Number(flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1] ?? fallback);

@@ -1,5 +1,6 @@
 // Many clients of one gateway over HTTP: each calls tools and checks every answer, and some of them reconnect.
 // As a program, `node load-sessions.mjs JSON`, it prints the results; clients and gateway then share no event loop.
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
@@ -83,5 +84,5 @@ export async function loadSessions({
   return { calls: ms.length, errors, ms: ms.toSorted((a, b) => a - b) };
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname)
+if (process.argv[1] === fileURLToPath(import.meta.url))
   process.stdout.write(JSON.stringify(await loadSessions(JSON.parse(process.argv[2]))));

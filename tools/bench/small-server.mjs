@@ -1,4 +1,5 @@
 // A small MCP server without dependencies, the same for every contender. `--silent` never answers.
+import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
 
 const tools = Array.from({ length: 10 }, (_, i) => ({
@@ -36,7 +37,7 @@ export function inProcessServer() {
   };
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isSilent = process.argv.includes('--silent');
   createInterface({ input: process.stdin }).on('line', (line) => {
     const message = JSON.parse(line);

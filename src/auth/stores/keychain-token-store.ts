@@ -7,18 +7,14 @@ import { isObject } from '../../config/entry/read-shape.js';
 import { ConfigError } from '../../errors.js';
 import { PACKAGE } from '../../package.js';
 import { parseJson } from '../../json/parse-json.js';
+import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { createFileTokenStore, type FileTokenStoreOptions } from './file-token-store.js';
-import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
+import { KeychainPieces, type KeychainEntry } from './keychain-pieces.js';
+import { ownerKey, type StoredSignIn, type TokenStore } from './token-store.js';
 
 /** The part of the package that is used. */
 interface Keyring {
-  readonly AsyncEntry: new (service: string, account: string) => KeyringEntry;
-}
-
-interface KeyringEntry {
-  getPassword(): Promise<string | null | undefined>;
-  setPassword(password: string): Promise<void>;
-  deletePassword(): Promise<unknown>;
+  readonly AsyncEntry: new (service: string, account: string) => KeychainEntry;
 }
 
 /** Options of `createKeychainTokenStore`. */
@@ -46,21 +42,26 @@ export interface KeychainTokenStoreOptions {
  * ```
  */
 export function createKeychainTokenStore(options: KeychainTokenStoreOptions = {}): TokenStore {
+  return keychainTokenStore(options, THIS_PLATFORM);
+}
+
+/** As `createKeychainTokenStore`, for the keychain of that system. */
+export function keychainTokenStore(
+  options: KeychainTokenStoreOptions,
+  { keychainCharacters }: Pick<Platform, 'keychainCharacters'>,
+): TokenStore {
   const { service = PACKAGE.name, load = loadPeer } = options;
   const locks = createFileTokenStore(options.locks);
-  let loaded: Promise<Keyring> | undefined;
-  const entry = async (owner: TokenOwner): Promise<KeyringEntry> => {
-    loaded ??= toKeyring(load);
-    const { AsyncEntry } = await loaded;
-    return new AsyncEntry(service, ownerKey(owner));
-  };
+  let opened: Promise<KeychainPieces> | undefined;
+  const keychain = (): Promise<KeychainPieces> =>
+    (opened ??= toKeyring(load).then(
+      ({ AsyncEntry }) =>
+        new KeychainPieces((account) => new AsyncEntry(service, account), keychainCharacters),
+    ));
   return {
-    read: async (owner) => parse(await (await entry(owner)).getPassword()),
-    write: async (owner, signIn) => (await entry(owner)).setPassword(JSON.stringify(signIn)),
-    forget: async (owner) => {
-      const kept = await entry(owner);
-      if (typeof (await kept.getPassword()) === 'string') await kept.deletePassword();
-    },
+    read: async (owner) => parse(await (await keychain()).read(ownerKey(owner))),
+    write: async (owner, signIn) => (await keychain()).write(ownerKey(owner), JSON.stringify(signIn)),
+    forget: async (owner) => (await keychain()).forget(ownerKey(owner)),
     exclusively: (owner, work, signal) =>
       locks.exclusively === undefined ? work() : locks.exclusively(owner, work, signal),
   };
@@ -82,7 +83,7 @@ async function toKeyring(load: () => Promise<unknown>): Promise<Keyring> {
   return loaded as Keyring;
 }
 
-function parse(text: string | null | undefined): StoredSignIn | undefined {
+function parse(text: string | undefined): StoredSignIn | undefined {
   const value = parseJson(text ?? '');
   return isObject(value) ? value : undefined;
 }

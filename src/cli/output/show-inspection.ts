@@ -4,6 +4,7 @@
  */
 import { openBrowser } from '../../auth/open-browser.js';
 import type { RegisteredInspection } from '../../inspector/registration.js';
+import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { systemClock } from '../../ports.js';
 import { messageOf } from '../../text/error-message.js';
 import { oneLine } from './safe-text.js';
@@ -13,14 +14,14 @@ export interface Environment {
   /** Whether a person sees the output. */
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
+  readonly platform: Pick<Platform, 'isDesktop'>;
 }
 
 /** Whether a browser that opens here is in front of the person. */
 export function isAtDesktop({ isTerminal, env, platform }: Environment): boolean {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
   if (!isTerminal || isSet('CI') || isSet('SSH_CONNECTION') || isSet('SSH_TTY')) return false;
-  return platform === 'darwin' || platform === 'win32' || isSet('DISPLAY') || isSet('WAYLAND_DISPLAY');
+  return platform.isDesktop || isSet('DISPLAY') || isSet('WAYLAND_DISPLAY');
 }
 
 export interface ShowOptions {
@@ -52,5 +53,5 @@ export async function showInspection(
 /** Opens the file that redirects to the page, if the person is at a desktop. */
 export function openInspection(door: string, terminal: Terminal): void {
   const isTerminal = terminal.isLive(terminal.stderr);
-  if (isAtDesktop({ isTerminal, env: process.env, platform: process.platform })) openBrowser(door);
+  if (isAtDesktop({ isTerminal, env: process.env, platform: THIS_PLATFORM })) openBrowser(door);
 }

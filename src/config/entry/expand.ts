@@ -10,6 +10,7 @@ import { basename, resolve, sep } from 'node:path';
 import type { ExpansionOptions } from './expansion-options.js';
 import type { EntryOAuth, HttpServerConfig, ServerConfig } from './server-config.js';
 import type { RawFailure } from '../../failures/transport-error.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 import { mapTexts, type TextField, headerValueProblem, urlProblem } from './entry-texts.js';
 import type { ServerSpec } from './server-spec.js';
 import { fieldName, printable, type Path } from './problem.js';
@@ -128,7 +129,7 @@ function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): st
 
 /** The host's variable that would provide a value. */
 function nameToSet({ origin, name }: Variable): string {
-  return origin === 'builtin' && name === 'userHome' ? 'HOME' : name;
+  return origin === 'builtin' && name === 'userHome' ? THIS_PLATFORM.homeVariable : name;
 }
 
 /** Facts about the person or the workplace. A program that is started knows them anyway; a remote server does not. */

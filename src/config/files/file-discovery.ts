@@ -143,7 +143,7 @@ function userFolders(machine: Machine): readonly string[] {
 export async function placesToWatch(search: Search, machine?: Machine): Promise<readonly string[]> {
   const on = machine ?? (await thisMachine(process.env));
   const { sources, root } = await findSources(search, on);
-  const folders = search.project === false ? [] : projectFolders(search.cwd, root, on.home);
+  const folders = search.project === false ? [] : await projectFolders(search.cwd, root, on.home);
   const ofProjects = KNOWN_SOURCES.filter(isOfProject).flatMap((row) =>
     folders.flatMap((folder) => toSources(row, folder, on)),
   );

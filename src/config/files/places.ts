@@ -2,7 +2,7 @@
  * Where programs keep a user's configuration, by platform. Pure except for `thisMachine`: all facts about the machine
  * are parameters.
  */
-import { posix, win32 } from 'node:path';
+import { platformOf, THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { homeFolder, userFolder } from '../../storage/user-folder.js';
 
 /** A machine and its user. */
@@ -24,7 +24,7 @@ export type Base = 'project' | 'home' | 'own' | 'appData' | 'dotConfig';
 /** The machine this process runs on. */
 export async function thisMachine(env: Machine['env']): Promise<Machine> {
   const ownFolder = await userFolder('config').catch(() => undefined);
-  return { platform: process.platform, home: homeFolder(), env, ownFolder };
+  return { platform: THIS_PLATFORM.name, home: homeFolder(), env, ownFolder };
 }
 
 /** Undefined if it would be in an unknown home folder. */
@@ -61,6 +61,6 @@ export function ignoredVariables(variables: readonly string[], machine: Machine)
 }
 
 /** Path functions of the machine's platform. */
-export function pathsOf({ platform }: Pick<Machine, 'platform'>): typeof posix {
-  return platform === 'win32' ? win32 : posix;
+export function pathsOf({ platform }: Pick<Machine, 'platform'>): Platform['paths'] {
+  return platformOf(platform).paths;
 }

@@ -1,6 +1,7 @@
 /** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import nodePath, { basename, dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 
 /**
  * The folders from `start` upwards that hold one of the `marks`, the nearest first, up to below the user's home folder.
@@ -12,8 +13,7 @@ export async function findProjects(
   marks: readonly string[],
   home: string | undefined,
 ): Promise<readonly string[]> {
-  const homes = home === undefined ? [] : [resolve(home), await realOf(home)];
-  const folders = upwards(start, homes);
+  const folders = await belowHome(upwards(start), home);
   const areProjects = await Promise.all(
     folders.map(async (folder) => {
       const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
@@ -24,39 +24,47 @@ export async function findProjects(
 }
 
 /**
+ * The folders before the home folder. It can be written in several ways: as a link, and in upper and lower case on most file
+ * systems of Windows and macOS.
+ */
+async function belowHome(folders: readonly string[], home: string | undefined): Promise<readonly string[]> {
+  if (home === undefined) return folders;
+  const homes = [resolve(home), await realOf(home)];
+  const areHomes = await Promise.all(
+    folders.map(async (folder) => homes.includes(folder) || homes.includes(await realOf(folder))),
+  );
+  const end = areHomes.indexOf(true);
+  return end === -1 ? folders : folders.slice(0, end);
+}
+
+/**
  * The folders in which a new file creates or changes the project: from `start` up to its `root`, or to below the home
  * folder. Outside of both, only `start`: the folders above are not ours to watch.
  */
-export function projectFolders(
+export async function projectFolders(
   start: string,
   root: string | undefined,
   home: string | undefined,
-): readonly string[] {
-  if (root !== undefined) {
-    const folders = upwards(start, []);
-    return folders.slice(0, folders.indexOf(root) + 1);
-  }
-  const folders = upwards(start, home === undefined ? [] : [resolve(home)]);
-  const [top] = folders.slice(-1);
-  const isBelowHome = top !== undefined && home !== undefined && dirname(top) === resolve(home);
-  return isBelowHome ? folders : folders.slice(0, 1);
+): Promise<readonly string[]> {
+  const folders = upwards(start);
+  if (root !== undefined) return folders.slice(0, folders.indexOf(root) + 1);
+  const below = await belowHome(folders, home);
+  return below.length < folders.length ? below : folders.slice(0, 1);
 }
 
-/** From a folder up to the top, or to below one of the `tops`. */
-function upwards(start: string, tops: readonly string[]): readonly string[] {
-  const folders: string[] = [];
-  for (let folder = resolve(start); !tops.includes(folder); folder = dirname(folder)) {
-    folders.push(folder);
-    if (dirname(folder) === folder) break;
-  }
-  return folders;
+/** From a folder up to the top. */
+function upwards(start: string): readonly string[] {
+  const folder = resolve(start);
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwards(above)];
 }
 
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o002;
 
-/** Anybody may create files in it, but change only their own. False if there is no such folder. */
-export async function isWorldWritable(folder: string): Promise<boolean> {
+/** Anybody may create files in it, but change only their own. Of Windows that is known of the roots of drives. False if there is no such folder. */
+export async function isWorldWritable(folder: string, platform = THIS_PLATFORM): Promise<boolean> {
+  if (!platform.hasFileModes) return platform.paths.dirname(folder) === folder;
   const { mode } = (await stat(folder).catch(() => undefined)) ?? { mode: 0 };
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
 }
@@ -64,7 +72,7 @@ export async function isWorldWritable(folder: string): Promise<boolean> {
 /** Whether anybody may have put the file, or a link to it, where it is. */
 export async function isFromEverybodys(file: string): Promise<boolean> {
   const folders = [await realOf(dirname(file)), dirname(await realOf(file))];
-  return (await Promise.all(folders.map(isWorldWritable))).includes(true);
+  return (await Promise.all(folders.map((folder) => isWorldWritable(folder)))).includes(true);
 }
 
 /** A file whose links cannot be read exists all the same. */
@@ -93,7 +101,7 @@ export async function insideOf(
 
 const MAX_LINKS = 40;
 
-/** The path without links. Parts that do not exist yet stay, because they would be created there. */
+/** The path without links, in the case in which the file system keeps it. Parts that do not exist yet stay, because they would be created there. */
 export async function realOf(path: string, maxLinks = MAX_LINKS): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined) return real;

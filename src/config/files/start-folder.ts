@@ -32,7 +32,8 @@ function isFolder(path: string): boolean {
 }
 
 function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : resolve(path);
+  // Unlike the other one, the system's own function gives one spelling in upper and lower case.
+  return existsSync(path) ? realpathSync.native(path) : resolve(path);
 }
 
 /** Folders of a project in which other hosts keep their files. */

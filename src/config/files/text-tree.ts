@@ -41,7 +41,7 @@ export interface Repeat extends Position {
   readonly path: Path;
 }
 
-/** Levels of arrays and objects. */
+/** Nodes within each other, at most: a named part of an object is two. Readers count before a parser recurses. */
 export const DEEPEST = 200;
 
 /** The result for a parsed tree. A tree that is nested too deeply is refused, so that recursion over it is safe. */
@@ -71,13 +71,13 @@ class LocatedTree implements TextTree {
   }
 }
 
-export const TOO_DEEP: ParsedText = {
+export const TOO_DEEP = {
   kind: 'broken',
   code: 'too-complex',
   message: 'is nested too deeply',
   line: 1,
   column: 1,
-};
+} as const;
 
 // How long a parser takes depends far more on the structure of a text than on its length, so that is measured first.
 

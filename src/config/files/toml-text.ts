@@ -4,7 +4,9 @@
  */
 import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
+import { isDeeperThan } from '../../json/nesting.js';
 import {
+  DEEPEST,
   hasMoreThan,
   makePositionFinder,
   toParsedText,
@@ -53,7 +55,8 @@ export const readTomlText: ReadTree = (text) => {
   if (hasMoreThan(MOST_MARKS, MARKS, body)) return tooMuch(MOST_MARKS, 'names, values and lines');
   const positionAt = makePositionFinder(body);
   try {
-    const value = parse(body);
+    const value = parse(body, { maxDepth: DEEPEST });
+    if (isDeeperThan(DEEPEST, value)) return TOO_DEEP;
     if (Object.keys(value).length === 0) return { kind: 'empty' };
     return toParsedText(toNode(value, findPlaces(body)), positionAt);
   } catch (error) {
@@ -62,7 +65,6 @@ export const readTomlText: ReadTree = (text) => {
 };
 
 function toBrokenText(error: unknown): ParsedText {
-  if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof TomlError)) throw error;
   const { line, column, message } = error;
   const [, reason = ''] = /^Invalid TOML document: (.*)/.exec(message) ?? [];

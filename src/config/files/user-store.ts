@@ -9,6 +9,7 @@
 import { isAbsolute, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { homeFolder, userFolder, type UserFolderKind } from '../../storage/user-folder.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 
 /** Rejects with a `ConfigError` if the folder must not be used. */
 export type StoreFolder = () => Promise<string>;
@@ -51,8 +52,8 @@ async function outsideProject(folder: string, variable: string): Promise<string>
 
 /** The variable that decides where the folder is. */
 function variableOf(kind: UserFolderKind): string {
-  if (process.platform === 'darwin') return 'HOME';
-  if (process.platform === 'win32') return kind === 'config' ? 'APPDATA' : 'LOCALAPPDATA';
+  if (THIS_PLATFORM.name === 'darwin') return 'HOME';
+  if (THIS_PLATFORM.name === 'win32') return kind === 'config' ? 'APPDATA' : 'LOCALAPPDATA';
   return VARIABLES[kind];
 }
 

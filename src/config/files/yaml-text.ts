@@ -5,6 +5,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   parseDocument,
   visit,
   type Document,
@@ -13,6 +14,7 @@ import {
 } from 'yaml';
 import type { Position } from '../entry/problem.js';
 import {
+  DEEPEST,
   hasMoreThan,
   makePositionFinder,
   toParsedText,
@@ -48,6 +50,7 @@ export const readYamlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
   if (hasMoreThan(MAX_INDICATORS, INDICATORS, body)) return tooMuch(MAX_INDICATORS, 'lists, names and lines');
+  if (mayBeTooDeep(body)) return TOO_DEEP;
   try {
     const document = parseDocument(body, { prettyErrors: false, stringKeys: true, uniqueKeys: false });
     const [error] = document.errors;
@@ -62,14 +65,43 @@ export const readYamlText: ReadTree = (text) => {
   }
 };
 
+/** Levels of a text that is not parsed: a level that is allowed counts up to three times, as name, colon and value. */
+const MAX_COLUMNS = 3 * DEEPEST;
+
+/**
+ * Counts what may nest before the parser, which recurses: brackets that are open at the same time, and columns that are each
+ * further to the right than the one before.
+ */
+function mayBeTooDeep(text: string): boolean {
+  const columns: number[] = [];
+  let open = 0;
+  let column = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (CONTROLS.has(token)) continue;
+    if (token === '[' || token === '{') open += 1;
+    if (token === ']' || token === '}') open -= 1;
+    if (/^[^\s#]/.test(token)) {
+      while ((columns.at(-1) ?? -1) >= column) columns.pop();
+      columns.push(column);
+    }
+    if (open > DEEPEST || columns.length > MAX_COLUMNS) return true;
+    const lineBreak = token.lastIndexOf('\n');
+    column = lineBreak === -1 ? column + token.length : token.length - lineBreak - 1;
+  }
+  return false;
+}
+
+/** Tokens without text: the start of a document, the end of a flow error, and a scalar that follows. */
+const CONTROLS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
+
 function toBrokenText(error: unknown, positionAt: (offset: number) => Position): ParsedText {
-  if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof Refusal)) throw error;
   return { kind: 'broken', code: error.code, message: error.message, ...positionAt(error.offset) };
 }
 
 class TreeBuilder {
   private size = 0;
+  private depth = 0;
   private readonly targets: ReadonlyMap<unknown, unknown>;
 
   constructor(document: Document) {
@@ -78,7 +110,16 @@ class TreeBuilder {
 
   build(part: unknown, inherited: number): Node {
     this.size += 1;
+    this.depth += 1;
     if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0, 'too-complex');
+    // An alias can lead to a part around it.
+    if (this.depth > DEEPEST) throw new Refusal(TOO_DEEP.message, 0, TOO_DEEP.code);
+    const node = this.buildPart(part, inherited);
+    this.depth -= 1;
+    return node;
+  }
+
+  private buildPart(part: unknown, inherited: number): Node {
     if (isAlias(part)) {
       const offset = part.range?.[0] ?? inherited;
       const target = this.targets.get(part);

@@ -6,8 +6,9 @@
  * F2. The file is opened with the first line, so an empty recording creates no file.
  * F3. The path is resolved in the working directory at the time when the sink was made.
  */
-import { lstat, open, rename, type FileHandle } from 'node:fs/promises';
+import { lstat, open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { replaceFile } from '../../storage/replace-file.js';
 import type { LogSink } from './log-sink.js';
 
 /** Options of `createLogFile`. */
@@ -65,6 +66,6 @@ async function openAnew(path: string): Promise<FileHandle> {
   }
   const there = await lstat(path);
   if (!there.isFile() && !there.isSymbolicLink()) throw new Error(`'${path}' exists and is not a file.`);
-  await rename(path, `${path}.1`);
+  await replaceFile(path, `${path}.1`);
   return open(path, 'ax', 0o600);
 }

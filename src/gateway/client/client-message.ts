@@ -13,6 +13,7 @@ import type {
   RequestId,
 } from '../../mcp/messages.js';
 import { isJsonObject } from '../../json/json-object.js';
+import { writeJson } from '../../json/write-json.js';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/protocol-client.js';
 
 /** JSON-RPC 2.0, section 5.1; the last one is from the range for implementations. */
@@ -79,13 +80,13 @@ export function tooComplex(id: RequestId | null, excess: string): RpcErrorAnswer
   return rpcError(id, RPC.invalidRequest, 'Invalid Request', { reason: `The message ${excess}.` });
 }
 
-/** The message as text. A message that is nested too deeply to be written becomes an error for its recipient. */
+/** The message as text. A message that cannot be written becomes an error for its recipient. */
 export function toJson(message: JSONRPCMessage | RpcErrorAnswer): string {
   try {
-    return JSON.stringify(message);
+    return writeJson(message);
   } catch {
     const id = 'id' in message && !('method' in message) ? (message.id ?? null) : null;
-    const data = { reason: 'The answer is nested too deeply.' };
+    const data = { reason: 'The answer nests too deeply, or is not JSON.' };
     return JSON.stringify(rpcError(id, RPC.internalError, 'Internal error', data));
   }
 }

@@ -13,6 +13,7 @@ import { settlesWithin } from '../../async/settles-within.js';
 import { DEFAULT_GRACE_PERIOD_MS, SHUTTING_DOWN, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
 import { StdioServerTransport } from './stdio-server-transport.js';
+import { unblockedOutput } from './unblocked-output.js';
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions {
@@ -79,7 +80,7 @@ export async function serveStdio(
   const logger = guardedLogger(options.logger);
   const transport = new StdioServerTransport({
     input: options.input ?? process.stdin,
-    output: options.output ?? process.stdout,
+    output: unblockedOutput(options.output ?? process.stdout),
     maxMessageBytes: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
     clock,
   });

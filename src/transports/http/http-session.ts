@@ -23,6 +23,7 @@ import type { SendOptions, SessionTransport, TransportKind, TransportNotice } fr
 import { excessOf, type JsonLimits } from '../../json/parse-json.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import type { MessageLimits } from '../../json/limits.js';
+import { writeJson } from '../../json/write-json.js';
 import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
 import { NoiseGate } from '../noise-gate.js';
 import { answeredId, endsOf } from '../oversize-id.js';
@@ -199,10 +200,10 @@ export abstract class HttpSession implements SessionTransport {
   protected serialize(message: JSONRPCMessage): string {
     if (this.#phase !== 'open') throw this.notOpen();
     try {
-      return JSON.stringify(message);
+      return writeJson(message);
     } catch (cause) {
       throw new TransportError(
-        { code: 'internal', message: 'The message cannot be written as JSON.' },
+        { code: 'protocol-error', message: 'The message cannot be written as JSON.' },
         { cause },
       );
     }

@@ -6,6 +6,8 @@
  * a server behind a proxy cannot start at all.
  */
 
+import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
+
 export type HostEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** The `troupe serve` gateways above this process, each named by what it serves. */
@@ -74,18 +76,17 @@ const WINDOWS = [
  * @param entryEnv The entry's own variables; they win.
  * @param inheritEnv `true` passes on all variables of the host, a list these names besides the allow-list.
  *   Default: the allow-list only (`LC_*` included).
- * @param platform Windows compares names without regard to case.
+ * @param platform Default: this system. Windows compares names without regard to case.
  */
 export function childEnvironment(
   host: HostEnvironment,
   entryEnv: Readonly<Record<string, string>> = {},
   inheritEnv: boolean | readonly string[] = false,
-  platform: NodeJS.Platform = process.platform,
+  { ignoresCase }: Pick<Platform, 'ignoresCase'> = THIS_PLATFORM,
 ): Record<string, string> {
-  const isWindows = platform === 'win32';
-  const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);
+  const fold = (name: string): string => (ignoresCase ? name.toUpperCase() : name);
   const extra = Array.isArray(inheritEnv) ? (inheritEnv as readonly string[]) : [];
-  const allowed = new Set([...EVERYWHERE, ...(isWindows ? WINDOWS : POSIX), ...extra].map(fold));
+  const allowed = new Set([...EVERYWHERE, ...(ignoresCase ? WINDOWS : POSIX), ...extra].map(fold));
   const overridden = new Set(Object.keys(entryEnv).map(fold));
 
   const env: Record<string, string> = {};

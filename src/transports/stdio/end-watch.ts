@@ -140,5 +140,10 @@ function described(cause: EndCause): RawFailure {
 }
 
 function howItEnded({ code, signal }: ProcessExit): string {
-  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+  return signal === null ? `exited with code ${codeInWords(code)}` : `was killed by ${signal}`;
+}
+
+/** Codes with the highest bit are those of the system on Windows (NTSTATUS), which are known by their hexadecimal form. */
+function codeInWords(code: number | null): string {
+  return code !== null && code >= 2 ** 31 ? `0x${code.toString(16).toUpperCase()}` : String(code);
 }

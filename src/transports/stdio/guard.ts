@@ -15,11 +15,13 @@
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
  * and lost their parent before the host died, and the sweep.
  */
+import { THIS_PLATFORM } from '../../platform/platform.js';
 import type { TransportNotice } from '../session-transport.js';
 import { isOfDeadHost, ownMark } from './owner-mark.js';
 import { sweep } from './sweep.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { GUARD_SCRIPT } from './guard-script.js';
 
 /** The place of one server with the guard. */
@@ -34,7 +36,7 @@ type Report = (notice: TransportNotice) => void;
 
 /** Must be called before the server is spawned. The first `report` is called if there is no guard. */
 export function guardServer(report: Report): GuardLocation {
-  if (process.platform === 'win32') return NOWHERE;
+  if (!THIS_PLATFORM.hasProcessGroups) return NOWHERE;
   if (!hasSwept) void sweep(isOfDeadHost, endMarked);
   hasSwept = true;
   return guard.enter(report);
@@ -117,7 +119,7 @@ let hasSwept = false;
 
 /** A guard that runs until its `stdin` is closed. That pipe is closed on exec: no server can inherit it. */
 export interface GuardProcess extends ChildProcess {
-  readonly stdin: Socket;
+  readonly stdin: Writable & Partial<Pick<Socket, 'unref'>>;
 }
 
 /** @param onFailure Called with the reason if undefined is returned, at once or a moment later. */
@@ -127,15 +129,21 @@ export function startGuard(
   mark: string | undefined,
   onFailure: (error: unknown) => void,
 ): GuardProcess | undefined {
+  const child = started(mark, onFailure);
+  if (child === undefined) return undefined;
+  const hasStarted = child.pid !== undefined;
+  // A later error is from a `kill`: the closed pipe ends the guard all the same.
+  child.on('error', hasStarted ? ignore : onFailure);
+  child.stdin.on('error', ignore);
+  // Bun's pipes have no `unref`, and do not keep the host running.
+  if (hasStarted) child.stdin.unref?.();
+  else child.stdin.destroy();
+  return hasStarted ? child : undefined;
+}
+
+function started(mark: string | undefined, onFailure: (error: unknown) => void): GuardProcess | undefined {
   try {
-    const child = run('troupe-guard', mark, 'pipe');
-    const hasStarted = child.pid !== undefined;
-    // A later error is from a `kill`: the closed pipe ends the guard all the same.
-    child.on('error', hasStarted ? ignore : onFailure);
-    child.stdin?.on('error', ignore);
-    if (hasStarted) (child.stdin as Socket).unref();
-    else child.stdin?.destroy();
-    return hasStarted ? (child as GuardProcess) : undefined;
+    return run('troupe-guard', mark, 'pipe') as GuardProcess;
   } catch (error) {
     onFailure(error);
     return undefined;

@@ -7,12 +7,11 @@
  * G2. While the leader runs, no other process is checked; after its end the kernel is asked first, the process table last.
  * G3. It is empty once no marked process is left either. Once found empty, the group is never signalled again: its number may be reused.
  */
-import { type ChildProcess, spawnSync } from 'node:child_process';
-import { parse } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import { descendantsOf, isKnown, livingProcesses } from './process-table.js';
 import { processesOf } from './marked-processes.js';
 import type { SessionMark } from './owner-mark.js';
-import type { ProcessTree } from './stop-ladder.js';
+import type { ProcessTree } from './process-tree.js';
 
 export class ProcessGroup implements ProcessTree {
   readonly #leader: Pick<ChildProcess, 'exitCode' | 'signalCode'>;
@@ -48,6 +47,10 @@ export class ProcessGroup implements ProcessTree {
     for (const pid of this.#outsideGroup) send(pid, signal);
   }
 
+  kill(): void {
+    this.signal('SIGKILL');
+  }
+
   takeStock(): void {
     const table = livingProcesses() ?? [];
     const marked = this.#mark === undefined ? [] : processesOf(this.#mark);
@@ -80,41 +83,5 @@ function send(target: number, signal: NodeJS.Signals): void {
     process.kill(target, signal);
   } catch {
     return;
-  }
-}
-
-/**
- * The process tree of a server on Windows, which has no process groups and no SIGTERM: the first rung that is reached ends
- * the tree by force. If the leader has ended by itself, the remaining processes cannot be found.
- */
-export class WindowsProcessTree implements ProcessTree {
-  readonly #leader: Pick<ChildProcess, 'exitCode'>;
-  readonly #pid: number;
-
-  constructor(leader: Pick<ChildProcess, 'exitCode'>, pid: number) {
-    this.#leader = leader;
-    this.#pid = pid;
-  }
-
-  get leaderAlive(): boolean {
-    return this.#leader.exitCode === null;
-  }
-
-  isAlive(): boolean {
-    return this.leaderAlive;
-  }
-
-  takeStock(): void {
-    return;
-  }
-
-  signal(): void {
-    if (!this.leaderAlive) return;
-    spawnSync('taskkill', ['/pid', String(this.#pid), '/T', '/F'], {
-      windowsHide: true,
-      stdio: 'ignore',
-      // Windows looks for the program in the working folder first.
-      cwd: parse(process.execPath).root,
-    });
   }
 }

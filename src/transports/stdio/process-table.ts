@@ -6,6 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 
 export interface LivingProcess {
   readonly pid: number;
@@ -39,10 +40,11 @@ export function livingProcesses(): readonly LivingProcess[] | undefined {
   return snapshot;
 }
 
-/** Undefined if the table cannot be read (no free file descriptor, no `ps`). */
-export function readProcesses(): readonly LivingProcess[] | undefined {
+/** Undefined if the table cannot be read (no free file descriptor, no `ps`, Windows). */
+export function readProcesses({ processTable } = THIS_PLATFORM): readonly LivingProcess[] | undefined {
   try {
-    return process.platform === 'linux' ? fromProc() : fromPs();
+    if (processTable === undefined) return undefined;
+    return processTable === 'proc' ? fromProc() : fromPs();
   } catch {
     return undefined;
   }
@@ -101,8 +103,13 @@ export function isKnown(target: number): boolean {
   }
 }
 
+/** BSD takes everything after the first `=` as the heading of that column, so each column has an option of its own. */
+const COLUMNS = ['pid', 'ppid', 'pgid', 'stat'].flatMap((name) => ['-o', `${name}=`]);
+const PS_LIMIT_MS = 5_000;
+
 function fromPs(): LivingProcess[] {
-  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], { encoding: 'latin1', cwd: '/' });
+  const options = { encoding: 'latin1', cwd: '/', timeout: PS_LIMIT_MS } as const;
+  const rows = execFileSync('ps', ['-A', ...COLUMNS], options);
   return rows.split('\n').flatMap((row) => {
     const [pid, parent, group, state] = row.trim().split(/\s+/);
     if (state === undefined || state.startsWith('Z')) return [];

@@ -9,9 +9,10 @@ import { outputOf } from '../../failures/output.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { onAbort } from '../../async/caller-signal.js';
 import { settlesWithin } from '../../async/settles-within.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 import { guardServer } from './guard.js';
-import { ProcessGroup, WindowsProcessTree } from './process-group.js';
 import { hasSpawned, markedEnvironment } from './spawn-server.js';
+import { startedTree } from './started-tree.js';
 import { StopLadder } from './stop-ladder.js';
 
 export interface CommandRun {
@@ -37,14 +38,13 @@ export async function runCommand(run: CommandRun): Promise<string> {
   const { command, name, cwd, env, limitMs, clock, signal } = run;
   signal.throwIfAborted();
   const guarded = guardServer(() => {});
-  const isWindows = process.platform === 'win32';
   const child = spawn(command, {
     shell: true,
     cwd,
     // Without marks: an agent that it starts, such as one of a password manager, is for later runs as well.
     env: markedEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: !isWindows,
+    detached: THIS_PLATFORM.hasProcessGroups,
     windowsHide: true,
   });
   if (child.pid === undefined) {
@@ -53,7 +53,7 @@ export async function runCommand(run: CommandRun): Promise<string> {
     throw failed({ code: 'spawn-failed', message: `The ${name} could not be started (${code}).` });
   }
   guarded.cover(child.pid);
-  const tree = isWindows ? new WindowsProcessTree(child, child.pid) : new ProcessGroup(child, child.pid);
+  const tree = startedTree(child, child.pid);
   const ladder = new StopLadder({ tree, clock, policy: STOP, endInput: () => {} });
   let stdout = '';
   let stderr = '';

@@ -24,7 +24,7 @@ import { MessageReader } from './message-reader.js';
 import { excessOfBytes } from '../message-limits.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
 import type { SessionMark } from './owner-mark.js';
-import { ProcessGroup, WindowsProcessTree } from './process-group.js';
+import { startedTree } from './started-tree.js';
 import { StopLadder } from './stop-ladder.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -104,10 +104,7 @@ export class ServerProcess {
     this.#writes = new WriteQueue(child.stdin, () => this.#end.pipeClosed('stdin-broken'));
     const shown = (line: string): string => mask(cleanText(line.slice(0, NOISE_SAMPLE_CHARACTERS)));
     this.#noise = new NoiseGate(clock, ({ count, sample }) => events.noise({ count, sample: shown(sample) }));
-    const tree =
-      process.platform === 'win32'
-        ? new WindowsProcessTree(child, child.pid)
-        : new ProcessGroup(child, child.pid, options.mark);
+    const tree = startedTree(child, child.pid, options.mark);
     this.#ladder = new StopLadder({
       tree,
       clock,

@@ -9,6 +9,8 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RawFailure } from '../../failures/transport-error.js';
+import { findProgram, isPath, variable } from '../../platform/find-program.js';
+import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { OWNER_VARIABLE, SESSION_VARIABLE, type SessionMark } from './owner-mark.js';
 
 export interface SpawnSpec {
@@ -21,6 +23,8 @@ export interface SpawnSpec {
 }
 
 const NOT_IN_PATH = 'Is it installed, and in a directory of the PATH that the server gets?';
+const FROM_DESKTOP =
+  "Programs that are started from the desktop get a short PATH, without Homebrew and nvm: write the whole path of the command, or set PATH in 'env'.";
 const ONE_NAME =
   "The whole text is read as the name of one program. Put each argument into 'args' as a separate item.";
 const AT_A_LIMIT: Readonly<Record<string, string>> = {
@@ -33,7 +37,7 @@ const AT_A_LIMIT: Readonly<Record<string, string>> = {
 
 /** On Windows a command is usually a `.cmd` shim, which only a shell can run: cross-spawn does that, and loads only there. */
 export async function loadSpawn(): Promise<typeof spawn> {
-  if (process.platform !== 'win32') return spawn;
+  if (THIS_PLATFORM.hasProcessGroups) return spawn;
   const { default: crossSpawn } = await import('cross-spawn');
   return crossSpawn.spawn;
 }
@@ -48,9 +52,23 @@ export function spawnServer(
     cwd: spec.cwd,
     env: markedEnvironment(spec.env, mark),
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+    detached: THIS_PLATFORM.hasProcessGroups,
     windowsHide: true,
   });
+}
+
+/**
+ * The error that `spawn` of POSIX would report for a missing command. Windows starts a shell, which ends with a code that any
+ * program can end with. Undefined if the command is found.
+ */
+export async function missingCommand(
+  spec: SpawnSpec,
+  platform: Platform,
+  isFile?: (path: string) => Promise<boolean>,
+): Promise<NodeJS.ErrnoException | undefined> {
+  const { command, env, cwd = process.cwd() } = spec;
+  const found = await findProgram(command, { cwd, env, platform, ...(isFile !== undefined && { isFile }) });
+  return found === undefined ? Object.assign(new Error('not found'), { code: 'ENOENT' }) : undefined;
 }
 
 /** Replaces the marks of this process, which may itself be the server of another host. */
@@ -77,14 +95,18 @@ export function hasSpawned(child: ChildProcess): Promise<void> {
 }
 
 /** The failure of a `spawn`, with what a person can do about it. */
-export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<RawFailure> {
+export async function spawnFailure(
+  error: unknown,
+  spec: SpawnSpec,
+  platform = THIS_PLATFORM,
+): Promise<RawFailure> {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   const cwdProblem = spec.cwd === undefined ? undefined : await problemOfCwd(spec.cwd);
   if (cwdProblem !== undefined) {
     return { code: 'cwd-not-found', message: `The working directory '${spec.cwd}' ${cwdProblem}.` };
   }
   const command = `The command '${spec.command}'`;
-  if (code === 'ENOENT' && (await isThere(spec))) {
+  if (code === 'ENOENT' && platform.hasProcessGroups && (await isThere(spec))) {
     return {
       code: 'command-not-executable',
       message: `${command} exists, but the interpreter it names in its first line does not.`,
@@ -94,7 +116,7 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
     return {
       code: 'command-not-found',
       message: `${command} was not found.`,
-      hint: await whereToLook(spec),
+      hint: await whereToLook(spec, platform),
     };
   }
   if (code === 'EACCES') {
@@ -109,12 +131,15 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
   return { code: 'spawn-failed', message, ...(hint === undefined ? {} : { hint }) };
 }
 
-async function whereToLook(spec: SpawnSpec): Promise<string> {
-  const { command, cwd = '.' } = spec;
+async function whereToLook(spec: SpawnSpec, platform: Platform): Promise<string> {
+  const { command, cwd = '.', env } = spec;
   if (await hasArguments(spec)) return ONE_NAME;
-  return isPath(command)
-    ? `It contains a slash, so it is read as a path: ${resolve(cwd, command)}`
-    : NOT_IN_PATH;
+  if (isPath(command, platform)) {
+    return `It contains a ${platform.paths.sep === '/' ? 'slash' : 'backslash or a slash'}, so it is read as a path: ${platform.paths.resolve(cwd, command)}`;
+  }
+  const isShort =
+    platform.desktopPath !== undefined && variable('PATH', env, platform) === platform.desktopPath;
+  return isShort ? `${NOT_IN_PATH} ${FROM_DESKTOP}` : NOT_IN_PATH;
 }
 
 /** A path may contain spaces: then its first word is not the path of a program. */
@@ -131,11 +156,6 @@ async function problemOfCwd(cwd: string): Promise<string | undefined> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be entered' : 'does not exist';
   }
-}
-
-/** A path is not looked up in PATH. */
-function isPath(command: string): boolean {
-  return command.includes('/');
 }
 
 async function isThere({ command, cwd = '.' }: SpawnSpec): Promise<boolean> {

@@ -12,9 +12,11 @@
 import type { ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
 import type { MessageLimits } from '../../json/limits.js';
+import { writeJson } from '../../json/write-json.js';
 import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
 import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
@@ -27,7 +29,14 @@ import {
   type ServerProcessOptions,
   type SpawnedChild,
 } from './server-process.js';
-import { hasSpawned, loadSpawn, spawnFailure, spawnServer, type SpawnSpec } from './spawn-server.js';
+import {
+  hasSpawned,
+  loadSpawn,
+  missingCommand,
+  spawnFailure,
+  spawnServer,
+  type SpawnSpec,
+} from './spawn-server.js';
 
 export interface StdioTransportOptions extends SpawnSpec {
   /** Times of the stop ladder; only `stdinEndMs` and `termMs` are used here. */
@@ -98,6 +107,7 @@ class StdioTransport implements SessionTransport {
     if (this.#started) throw new TransportError({ code: 'internal', message: 'A transport starts once.' });
     this.#started = true;
     const spawn = await loadSpawn();
+    if (!THIS_PLATFORM.hasProcessGroups) await this.#requireCommand();
     await this.#yieldToClose();
     const guarded = guardServer((notice) => this.#notify(notice));
     try {
@@ -108,8 +118,7 @@ class StdioTransport implements SessionTransport {
       await hasSpawned(child);
     } catch (error) {
       if (this.#server === undefined) await guarded.leave();
-      const failure = await spawnFailure(error, this.#spec);
-      throw new TransportError({ ...failure, message: this.#limits.mask(failure.message) });
+      throw await this.#notStarted(error);
     }
     await this.#yieldToClose();
   }
@@ -130,6 +139,16 @@ class StdioTransport implements SessionTransport {
   kill(): Promise<void> {
     this.#server?.kill();
     return this.close();
+  }
+
+  async #requireCommand(): Promise<void> {
+    const missing = await missingCommand(this.#spec, THIS_PLATFORM);
+    if (missing !== undefined) throw await this.#notStarted(missing);
+  }
+
+  async #notStarted(error: unknown): Promise<TransportError> {
+    const failure = await spawnFailure(error, this.#spec);
+    return new TransportError({ ...failure, message: this.#limits.mask(failure.message) });
   }
 
   /** A close during the start wins; nothing is left when `start` rejects. */
@@ -196,7 +215,7 @@ function isSpawned(child: ChildProcess): child is SpawnedChild {
 
 function serialize(message: JSONRPCMessage): string | TransportError {
   try {
-    return `${JSON.stringify(message)}\n`;
+    return `${writeJson(message)}\n`;
   } catch (cause) {
     return new TransportError(
       { code: 'protocol-error', message: 'The message cannot be written as JSON.' },

@@ -5,20 +5,11 @@
  *
  * L1. It ends as soon as nothing of the tree is alive, at every rung.
  * L2. It is bounded: `stdinEndMs` + `termMs` + `KILL_LIMIT_MS`.
- * L3. `kill` sends SIGKILL before it returns, at any time, and the waiting of the other rungs ends.
+ * L3. `kill` ends the tree by force before it returns, at any time, and the waiting of the other rungs ends.
  */
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
-
-export interface ProcessTree {
-  /** Whether the process that was spawned still runs. */
-  readonly leaderAlive: boolean;
-  /** Remembers the processes of the tree, while they can still be found. */
-  takeStock(): void;
-  /** Whether anything of the tree is alive. Once false it stays so. */
-  isAlive(): boolean;
-  signal(signal: 'SIGTERM' | 'SIGKILL'): void;
-}
+import type { ProcessTree } from './process-tree.js';
 
 export interface StopLadderOptions {
   readonly tree: ProcessTree;
@@ -55,7 +46,7 @@ export class StopLadder {
 
   kill(): void {
     this.#hurried = true;
-    this.#options.tree.signal('SIGKILL');
+    this.#options.tree.kill();
     this.#wake();
   }
 

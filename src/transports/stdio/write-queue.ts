@@ -15,6 +15,7 @@
  */
 import type { Writable } from 'node:stream';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 
 const BATCH_CHARACTERS = 64 * 1024;
 const HEAD_START = 16;
@@ -128,8 +129,8 @@ export class WriteQueue {
 
   /** Ending the stream first would take one more turn of the event loop; on Windows, data in the pipe could be lost. */
   #endStream(): void {
-    if (process.platform === 'win32') this.#stream.end();
-    else this.#stream.destroy();
+    if (THIS_PLATFORM.hasProcessGroups) this.#stream.destroy();
+    else this.#stream.end();
   }
 
   #takeBatch(): PendingWrite[] {

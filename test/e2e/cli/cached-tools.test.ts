@@ -7,6 +7,7 @@ import { pathToFileURL, fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../src/cli/program.js';
 import { useInotify } from '../../support/inotify.js';
+import { stubUser } from '../../support/stub-user.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { FakeStream } from '../../support/fake-stream.js';
 
@@ -36,7 +37,7 @@ describe('a lazy server whose tools are cached', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'troupe-cli-cache-'));
     vi.stubEnv('TROUPE_CACHE', path('cache'));
-    vi.stubEnv('XDG_CONFIG_HOME', path('config'));
+    stubUser({ config: path('config') });
     writeFileSync(path('server.mjs'), SERVER);
     const args = [path('server.mjs'), path('started'), path('more')];
     const lazy = { command: process.execPath, args, start: 'lazy' };

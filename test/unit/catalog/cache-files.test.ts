@@ -16,6 +16,7 @@ import { cacheProblem, toCatalogStore } from '../../../src/runtime/cache-option.
 import { createMemoryCatalogStore, type CatalogStore } from '../../../src/catalog/cache-store.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
+import { stubUser } from '../../support/stub-user.js';
 
 useLeakCheck();
 
@@ -138,7 +139,7 @@ describe('a store in files', () => {
 describe('the location of the cache', () => {
   it("is the user's cache folder by default.", async () => {
     const cache = fresh();
-    vi.stubEnv('XDG_CACHE_HOME', cache);
+    stubUser({ cache });
     try {
       await toCatalogStore(undefined, {})?.put(KEY, LIST);
     } finally {
@@ -148,7 +149,7 @@ describe('the location of the cache', () => {
   });
 
   it('is never the working directory, even if the user has no cache folder.', async () => {
-    vi.stubEnv('XDG_CACHE_HOME', 'relative');
+    stubUser({ cache: 'relative' });
     try {
       const store = createFileCatalogStore();
       await expect(store.get(KEY)).rejects.toThrow(/TROUPE_CACHE/);

@@ -219,8 +219,8 @@ describe('a list of tools', () => {
   });
 
   it('keeps a tool that is nested to the limit', () => {
-    expect(checkTools([tool('deep', { _meta: nested(199) })]).tools).toHaveLength(1);
-    expect(checkTools([tool('deep', { _meta: nested(200) })]).tools).toHaveLength(0);
+    expect(checkTools([tool('deep', { _meta: nested(198) })]).tools).toHaveLength(1);
+    expect(checkTools([tool('deep', { _meta: nested(199) })]).tools).toHaveLength(0);
   });
 
   it('handles a tool that is nested a million levels deep, or circular', () => {

@@ -17,6 +17,7 @@ import type {
 import { FIELD_ROWS } from '../../../src/config/entry/entry-fields.js';
 import { mapTexts, type TextField } from '../../../src/config/entry/entry-texts.js';
 import { FakeStream } from '../../support/fake-stream.js';
+import { stubUser } from '../../support/stub-user.js';
 
 const PROJECT = '/home/ada/project';
 
@@ -188,7 +189,7 @@ describe('the folder of an entry', () => {
     [{ command: 'npx', cwd: '../ada' }, '/home/eve', '/home/ada'],
     [{ command: 'npx' }, '/', '/'],
   ])('of an entry of the user that starts at home is written out: %j in %s', (config, baseDir, cwd) => {
-    vi.stubEnv('HOME', '/home/eve');
+    stubUser({ home: '/home/eve' });
     const { spec: written, isWritten } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
     vi.unstubAllEnvs();
     expect(isWritten).toBe(true);
@@ -212,8 +213,7 @@ describe('troupe import', () => {
   beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-import-')));
     mkdirSync(join(root, 'project', 'sub'), { recursive: true });
-    vi.stubEnv('HOME', root);
-    vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+    stubUser({ home: root, config: join(root, 'config') });
     vi.stubEnv('CODEX_HOME', join(root, 'codex'));
     vi.stubEnv('CLAUDE_CONFIG_DIR', join(root, 'claude'));
     vi.spyOn(process, 'cwd').mockReturnValue(join(root, 'project', 'sub'));

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../src/cli/program.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { FakeStream } from '../../support/fake-stream.js';
+import { stubUser } from '../../support/stub-user.js';
 
 useLeakCheck();
 
@@ -16,7 +17,7 @@ let file: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'troupe-second-'));
   file = join(folder, 'servers.json');
-  vi.stubEnv('XDG_STATE_HOME', folder);
+  stubUser({ state: folder });
 });
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -5,6 +5,7 @@ import {
   membersOf,
   valueOf,
   type ParsedText,
+  TOO_DEEP,
   type TextTree,
 } from '../../../src/config/files/text-tree.js';
 import { readTomlText } from '../../../src/config/files/toml-text.js';
@@ -96,8 +97,9 @@ describe('TOML', () => {
 
   it('that is nested too deeply does not overflow the stack.', () => {
     const deep = `a = ${'['.repeat(900)}${']'.repeat(900)}`;
-    expect(readTomlText(deep)).toMatchObject({ kind: 'broken' });
-    expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toMatchObject({ kind: 'broken' });
+    expect(readTomlText(deep)).toEqual(TOO_DEEP);
+    expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toEqual(TOO_DEEP);
+    expect(readTomlText(`${'a.'.repeat(100_000)}b = 1`)).toEqual(TOO_DEEP);
   });
 
   it.each([
@@ -150,6 +152,38 @@ describe('YAML', () => {
       two: { command: 'z', cwd: '/srv', env: { A: 'a' } },
       three: { '<<': 1 },
     });
+  });
+
+  const lines = (count: number): string =>
+    Array.from({ length: count }, (_, n) => `${' '.repeat(n)}a:\n`).join('');
+
+  it.each([
+    ['brackets', '['.repeat(9_999) + ']'.repeat(9_999)],
+    ['brackets that are not closed', '['.repeat(19_000)],
+    ['braces', '{a: '.repeat(6_000)],
+    ['items on one line', `${'- '.repeat(9_000)}x`],
+    ['items on one line, and one after them', `${'- '.repeat(9_000)}x\n- y`],
+    ['names on one line', `${'? '.repeat(9_000)}x`],
+    ['names on lines of their own', `${lines(2_000)}b: 1`],
+    ['just more than it may', '['.repeat(201) + ']'.repeat(201)],
+  ])('that is nested too deeply is refused before the parser recurses: %s.', (_, text) => {
+    expect(readYamlText(text)).toEqual(TOO_DEEP);
+  });
+
+  it.each([
+    ['brackets', `a: ${'['.repeat(190) + ']'.repeat(190)}`],
+    ['items', `${'- '.repeat(190)}x`],
+    ['names', `${lines(90)}${' '.repeat(90)}b: 1`],
+    [
+      'brackets and indentation in texts',
+      `a: |\n${'  [[[ {{{\n'.repeat(300)}b: "${'['.repeat(300)}" # ${'{'.repeat(300)}`,
+    ],
+    [
+      'many lines that are indented alike',
+      `a:\n${Array.from({ length: 2_000 }, (_, n) => `  k${n}: {b: [1]}\n`).join('')}`,
+    ],
+  ])('that is not nested too deeply is read: %s.', (_, text) => {
+    expect(readYamlText(text).kind).toBe('tree');
   });
 
   it.each([

@@ -21,6 +21,7 @@ import { ScriptedServer, tool } from '../../support/scripted-server.js';
 import { inProcess, useTroupes } from '../../support/test-troupe.js';
 import { SAMPLE_LINES, toBytes } from '../../support/sample-log.js';
 import { PageClient } from '../../support/page-client.js';
+import { inTime } from '../../support/time-limit.js';
 
 useInotify();
 useLeakCheck();
@@ -72,7 +73,9 @@ async function raw(port: number, bytes: string): Promise<string> {
   let answer = '';
   socket.on('data', (text: string) => (answer += text));
   socket.write(bytes);
-  await once(socket, 'close', { signal: AbortSignal.timeout(15_000) });
+  // Not `once` of `node:events`: the server may reset the connection after its answer.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await inTime(closed, 15_000, () => new Error('the server does not close the connection'));
   return answer;
 }
 

@@ -124,7 +124,7 @@ describe('the text of a result for a model', () => {
   });
 
   it('mentions parts that cannot be shown, and shows the rest.', async () => {
-    const deep = JSON.parse(nested(200_000)) as unknown;
+    const deep = JSON.parse(nested(1_002)) as unknown;
     const cyclic: { self?: unknown } = {};
     cyclic.self = cyclic;
     const thrower = Object.defineProperty({}, 'type', {
@@ -136,8 +136,8 @@ describe('the text of a result for a model', () => {
     const lines = (
       await shown(resultOf({ content: [deep, cyclic, thrower, undefined, { type: 'text', text: 'rest' }] }))
     ).split('\n');
-    expect(lines[0]).toMatch(/^\[.*JSON/);
-    expect(lines[1]).toMatch(/^\[.*JSON/);
+    expect(lines[0]).toMatch(/^\[.*JSON.*deeper than 1,000 levels/);
+    expect(lines[1]).toMatch(/^\[.*JSON.*contains itself/);
     expect(lines.slice(-3)).toEqual([expect.stringMatching(/^\[.*JSON.*no\]$/), 'null', 'rest']);
   });
 

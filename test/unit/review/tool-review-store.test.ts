@@ -10,6 +10,7 @@ import { createMemoryReviewStore, type ReviewStore } from '../../../src/review/r
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
+import { stubUser } from '../../support/stub-user.js';
 
 const FS = { server: 'fs', hash: 'a'.repeat(64) };
 const DB = { server: 'db', hash: 'b'.repeat(64) };
@@ -266,7 +267,7 @@ describe('a store in files', () => {
 
   it('is in the user’s configuration if the host sets no folder.', async () => {
     const home = join(root, 'config');
-    vi.stubEnv('XDG_CONFIG_HOME', home);
+    stubUser({ config: home });
     try {
       await createFileReviewStore().baseline(FS, [READ]);
       if (process.platform === 'linux') {

@@ -8,6 +8,7 @@ import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { stubUser } from '../../support/stub-user.js';
 
 function requestFor(server: string, digit: string): TrustRequest {
   return {
@@ -155,7 +156,7 @@ describe('a store in files', () => {
 
   it('is in the user’s configuration if the host sets no folder.', async () => {
     const home = join(root, 'config');
-    vi.stubEnv('XDG_CONFIG_HOME', home);
+    stubUser({ config: home });
     try {
       await createFileTrustStore().trust(LAMP);
       if (process.platform === 'linux') {

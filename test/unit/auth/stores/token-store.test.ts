@@ -13,7 +13,11 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFileTokenStore } from '../../../../src/auth/stores/file-token-store.js';
-import { createKeychainTokenStore } from '../../../../src/auth/stores/keychain-token-store.js';
+import { platformOf } from '../../../../src/platform/platform.js';
+import {
+  createKeychainTokenStore,
+  keychainTokenStore,
+} from '../../../../src/auth/stores/keychain-token-store.js';
 import { withLock } from '../../../../src/storage/lock-file.js';
 import {
   createMemoryTokenStore,
@@ -46,7 +50,10 @@ const SIGN_IN: StoredSignIn = {
 };
 const never = new AbortController().signal;
 
-function fakeKeyring() {
+/** The entry that names the pieces is longer than such a short piece. */
+const NAMES_OF_PIECES = 40;
+
+function fakeKeyring(most = Infinity) {
   const kept = new Map<string, string>();
   return {
     kept,
@@ -56,7 +63,10 @@ function fakeKeyring() {
         this.#key = `${service}/${account}`;
       }
       getPassword = async () => kept.get(this.#key);
-      setPassword = async (text: string) => void kept.set(this.#key, text);
+      setPassword = async (text: string) => {
+        if (text.length > most + NAMES_OF_PIECES) throw new Error('longer than the platform limit');
+        kept.set(this.#key, text);
+      };
       deletePassword = async () => kept.delete(this.#key);
     },
   };
@@ -68,6 +78,14 @@ const STORES: readonly (readonly [string, () => TokenStore])[] = [
   [
     'the keychain',
     () => createKeychainTokenStore({ load: async () => fakeKeyring(), locks: { folder: fresh() } }),
+  ],
+  [
+    'a keychain with short entries',
+    () =>
+      keychainTokenStore(
+        { load: async () => fakeKeyring(20), locks: { folder: fresh() } },
+        { keychainCharacters: 20 },
+      ),
   ],
 ];
 
@@ -181,6 +199,28 @@ describe('a store in files', () => {
 });
 
 describe('a store in the keychain', () => {
+  it('of Windows keeps a sign-in that is longer than one entry, and leaves no piece behind.', async () => {
+    const keyring = fakeKeyring(1_280 - NAMES_OF_PIECES);
+    const { keychainCharacters } = platformOf('win32');
+    const store = keychainTokenStore({ load: async () => keyring }, { keychainCharacters });
+    const long = (letter: string) => ({
+      tokens: { access_token: letter.repeat(5_000), token_type: 'Bearer' },
+    });
+    await store.write(OWNER, long('a'));
+    expect(keyring.kept.size).toBe(5);
+    await store.write(OWNER, long('b'));
+    expect(keyring.kept.size).toBe(5);
+    expect(await store.read(OWNER)).toEqual(long('b'));
+    await store.write(OWNER, SIGN_IN);
+    expect(keyring.kept.size).toBe(1);
+    await store.write(OWNER, long('c'));
+    const [, piece] = [...keyring.kept.keys()];
+    keyring.kept.delete(piece!);
+    expect(await store.read(OWNER)).toBeUndefined();
+    await store.forget(OWNER);
+    expect(keyring.kept.size).toBe(0);
+  });
+
   it('names the missing package if it is not installed.', async () => {
     const store = createKeychainTokenStore({ load: () => Promise.reject(new Error('not found')) });
     await expect(store.read(OWNER)).rejects.toThrow(ConfigError);

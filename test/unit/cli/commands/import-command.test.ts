@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeStream } from '../../../support/fake-stream.js';
+import { stubUser } from '../../../support/stub-user.js';
 
 useLeakCheck();
 
@@ -15,7 +16,7 @@ describe('troupe import', () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'troupe-import-'));
-    vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+    stubUser({ config: join(root, 'config') });
   });
   afterEach(() => {
     vi.restoreAllMocks();
@@ -42,7 +43,7 @@ describe('troupe import', () => {
   }
 
   it('leaves out a discovered file that cannot be read, reports it and fails.', async () => {
-    vi.stubEnv('HOME', join(root, 'home'));
+    stubUser({ home: join(root, 'home') });
     vi.spyOn(process, 'cwd').mockReturnValue(root);
     mkdirSync(join(root, '.cursor'));
     writeFileSync(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
+import { platformOf } from '../../../../src/platform/platform.js';
 import { isAtDesktop } from '../../../../src/cli/output/show-inspection.js';
 import { SAMPLE_LINES, toBytes } from '../../../support/sample-log.js';
 import { PageClient } from '../../../support/page-client.js';
@@ -158,14 +159,16 @@ describe('troupe up --inspect', () => {
   });
 });
 
+type Surroundings = Parameters<typeof isAtDesktop>[0];
+
 describe('a browser is opened', () => {
-  const desktop = { isTerminal: true, env: { DISPLAY: ':0' }, platform: 'linux' } as const;
+  const desktop: Surroundings = { isTerminal: true, env: { DISPLAY: ':0' }, platform: platformOf('linux') };
 
   it.each([
     ['with X', desktop],
     ['with Wayland', { ...desktop, env: { WAYLAND_DISPLAY: 'wayland-0' } }],
-    ['on macOS', { ...desktop, env: {}, platform: 'darwin' as const }],
-    ['on Windows', { ...desktop, env: {}, platform: 'win32' as const }],
+    ['on macOS', { ...desktop, env: {}, platform: platformOf('darwin') }],
+    ['on Windows', { ...desktop, env: {}, platform: platformOf('win32') }],
   ])('at a desktop: %s.', (_, surroundings) => {
     expect(isAtDesktop(surroundings)).toBe(true);
   });

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
+import { stubUser } from '../../../support/stub-user.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const SMALL_SERVER = fileURLToPath(new URL('../../../../tools/bench/small-server.mjs', import.meta.url));
@@ -61,7 +62,7 @@ describe('the command review', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'troupe-cli-review-'));
-    vi.stubEnv('XDG_CONFIG_HOME', path('config'));
+    stubUser({ config: path('config') });
     writeFileSync(path('server.mjs'), SERVER);
     const fs = { command: process.execPath, args: [path('server.mjs'), path('tools.json')] };
     writeFileSync(path('servers.json'), JSON.stringify({ mcpServers: { fs } }));

@@ -7,6 +7,7 @@ import { run } from '../../../../src/cli/program.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeStream } from '../../../support/fake-stream.js';
+import { stubUser } from '../../../support/stub-user.js';
 
 const MISSING = 'no-such-command-of-the-project';
 const SIZE = { columns: 100, rows: 30 };
@@ -33,8 +34,7 @@ beforeEach(() => {
   project = join(root, 'work', 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   mkdirSync(join(project, 'src'));
-  vi.stubEnv('HOME', root);
-  vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+  stubUser({ home: root, config: join(root, 'config') });
   vi.stubEnv('CODEX_HOME', join(root, 'codex'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', join(root, 'claude'));
   vi.spyOn(process, 'cwd').mockReturnValue(join(project, 'src'));

@@ -11,6 +11,7 @@ import { Terminal } from '../../../../src/cli/output/terminal.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeStream } from '../../../support/fake-stream.js';
+import { stubUser } from '../../../support/stub-user.js';
 
 useInotify();
 useLeakCheck();
@@ -23,8 +24,7 @@ beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-inputs-')));
   file = join(root, 'servers.json');
   mkdirSync(join(root, 'project', '.git'), { recursive: true });
-  vi.stubEnv('HOME', root);
-  vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+  stubUser({ home: root, config: join(root, 'config') });
   vi.stubEnv('CODEX_HOME', join(root, 'codex'));
   vi.stubEnv('CLAUDE_CONFIG_DIR', join(root, 'claude'));
   vi.spyOn(process, 'cwd').mockReturnValue(join(root, 'project'));

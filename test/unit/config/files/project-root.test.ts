@@ -2,7 +2,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findProjects, projectFolders } from '../../../../src/config/files/project-root.js';
+import { platformOf } from '../../../../src/platform/platform.js';
+import { findProjects, isWorldWritable, projectFolders } from '../../../../src/config/files/project-root.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const MARKERS = ['.mcp.json', '.git'];
@@ -57,6 +58,28 @@ describe('the folder of the project', () => {
     expect(await findProjectRoot(at('shared', 'mine'), MARKERS, home)).toBe(at('shared', 'mine'));
   });
 
+  it('is never the home folder, also if the way there is another spelling of it.', async () => {
+    // A link stands for a file system that ignores case: `c:\\users\\ada` is `C:\\Users\\ada`.
+    const alias = `${home}-alias`;
+    await symlink(home, alias);
+    try {
+      expect(await findProjects(join(alias, 'loose'), MARKERS, home)).toEqual([]);
+      expect(await findProjects(join(alias, 'repo'), MARKERS, home)).toEqual([join(alias, 'repo')]);
+      expect(await projectFolders(join(alias, 'loose', 'deep'), undefined, home)).toEqual([
+        join(alias, 'loose', 'deep'),
+        join(alias, 'loose'),
+      ]);
+    } finally {
+      await rm(alias);
+    }
+  });
+
+  it('is never the root of a drive on Windows, where anybody may create files.', async () => {
+    const windows = platformOf('win32');
+    expect(await isWorldWritable('C:\\', windows)).toBe(true);
+    expect(await isWorldWritable('C:\\work', windows)).toBe(false);
+  });
+
   it('is searched for up to the root of the file system.', async () => {
     expect(await findProjectRoot(at('loose'), ['no-such-marker'], '/nowhere')).toBeUndefined();
     expect(await findProjectRoot(at('repo', 'gone', 'away'), MARKERS, '/nowhere')).toBe(at('repo'));
@@ -88,7 +111,7 @@ describe('the folders in which a project may start', () => {
       '/srv/app',
       ['/srv/app/src', '/srv/app'],
     ],
-  ])('are %s.', (_, start, root, folders) => {
-    expect(projectFolders(start, root, '/home/ada')).toEqual(folders);
+  ])('are %s.', async (_, start, root, folders) => {
+    expect(await projectFolders(start, root, '/home/ada')).toEqual(folders);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { platformOf } from '../../../../src/platform/platform.js';
 import { childEnvironment } from '../../../../src/transports/stdio/child-environment.js';
 
 const host = {
@@ -27,32 +28,34 @@ describe('the environment of a server', () => {
       UNSET: ____,
       ...harmless
     } = host;
-    expect(childEnvironment(host, {}, false, 'linux')).toEqual(harmless);
+    expect(childEnvironment(host, {}, false, platformOf('linux'))).toEqual(harmless);
   });
 
   it("contains the entry's own variables, which override those of the host", () => {
-    const env = childEnvironment(host, { HOME: '/srv', API_KEY: 'k' }, false, 'linux');
+    const env = childEnvironment(host, { HOME: '/srv', API_KEY: 'k' }, false, platformOf('linux'));
     expect(env).toMatchObject({ HOME: '/srv', API_KEY: 'k', PATH: '/usr/bin' });
   });
 
   it('contains additional host variables that the entry names', () => {
-    const env = childEnvironment(host, {}, ['OPENAI_API_KEY', 'MISSING'], 'linux');
+    const env = childEnvironment(host, {}, ['OPENAI_API_KEY', 'MISSING'], platformOf('linux'));
     expect(env).toMatchObject({ OPENAI_API_KEY: 'secret', PATH: '/usr/bin' });
     expect(env).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
     expect(env).not.toHaveProperty('MISSING');
   });
 
   it('contains all variables of the host only if the entry says so', () => {
-    expect(childEnvironment(host, {}, true, 'linux')).toMatchObject({ NODE_OPTIONS: '--inspect' });
+    expect(childEnvironment(host, {}, true, platformOf('linux'))).toMatchObject({
+      NODE_OPTIONS: '--inspect',
+    });
   });
 
   it('never contains an exported shell function', () => {
     const shell = { TERM: '() { :; }', 'BASH_FUNC_x%%': '() { :; }' };
-    expect(childEnvironment(shell, {}, true, 'linux')).toEqual({});
+    expect(childEnvironment(shell, {}, true, platformOf('linux'))).toEqual({});
   });
 
   it('is case-sensitive outside Windows', () => {
-    expect(childEnvironment({ path: '/x', home: '/y' }, {}, false, 'linux')).toEqual({});
+    expect(childEnvironment({ path: '/x', home: '/y' }, {}, false, platformOf('linux'))).toEqual({});
   });
 
   it('is not case-sensitive on Windows, and never has one name twice', () => {
@@ -62,7 +65,7 @@ describe('the environment of a server', () => {
       'ProgramFiles(x86)': 'C:\\x86',
       Secret: 'x',
     };
-    expect(childEnvironment(windows, { PATH: 'D:\\bin' }, ['SECRET'], 'win32')).toEqual({
+    expect(childEnvironment(windows, { PATH: 'D:\\bin' }, ['SECRET'], platformOf('win32'))).toEqual({
       PATH: 'D:\\bin',
       SystemRoot: 'C:\\Windows',
       'ProgramFiles(x86)': 'C:\\x86',

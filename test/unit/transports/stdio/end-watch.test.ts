@@ -64,6 +64,14 @@ describe('the end watch', () => {
 });
 
 describe('the failure of an ended session', () => {
+  it('shows a code of the system on Windows as it is known', () => {
+    const ended = (code: number) => endFailure({ kind: 'exited', exit: { code, signal: null } }, []).message;
+    expect([ended(3_221_226_505), ended(255)]).toEqual([
+      expect.stringContaining('0xC0000409'),
+      expect.stringContaining('255'),
+    ]);
+  });
+
   it('names the exit code and shows the last line of stderr', () => {
     const failure = endFailure({ kind: 'exited', exit: CODE_3 }, ['starting', 'REGION is not set', '']);
     expect(failure).toEqual({

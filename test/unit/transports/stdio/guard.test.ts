@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startGuard, type GuardProcess, Guard } from '../../../../src/transports/stdio/guard.js';
 import { ownMark } from '../../../../src/transports/stdio/owner-mark.js';
@@ -63,6 +64,16 @@ describe('the guard of a host', () => {
     await expect.poll(ownGuards).toEqual([]);
     await started(faulty('plain'));
     await expect.poll(ownGuards).toEqual([expect.not.toBeOneOf([killed])]);
+  });
+
+  it('runs although its pipe has no `unref`, as in Bun', async () => {
+    const { unref } = Socket.prototype;
+    Reflect.deleteProperty(Socket.prototype, 'unref');
+    const child = startGuard(undefined, onMissingGuard)!;
+    Socket.prototype.unref = unref;
+    expect(isLiving(child.pid!)).toBe(true);
+    child.stdin.destroy();
+    await expectGone([child.pid!]);
   });
 
   it('leads a separate session and gets no variable of the host except PATH', async () => {

@@ -1,9 +1,18 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProcessGroup } from '../../../../src/transports/stdio/process-group.js';
-import { descendantsOf, livingProcesses, statOf } from '../../../../src/transports/stdio/process-table.js';
+import { platformOf } from '../../../../src/platform/platform.js';
+import {
+  descendantsOf,
+  livingProcesses,
+  readProcesses,
+  statOf,
+} from '../../../../src/transports/stdio/process-table.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
@@ -60,12 +69,27 @@ describe('the table of living processes', () => {
     await expect.poll(() => lists(printed)).toBe(false);
     const fromProc = livingProcesses()?.find(({ pid }) => pid === child.pid);
     await turn();
-    const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
-    const fromPs = livingProcesses();
-    platform.mockRestore();
+    const fromPs = readProcesses(platformOf('darwin'));
     const { start: _, ...known } = fromProc!;
     expect(fromPs?.find(({ pid }) => pid === child.pid)).toEqual(known);
     expect(fromPs?.some(({ pid }) => pid === printed)).toBe(false);
+  });
+
+  it('is asked of ps with an option for each column, since BSD takes the rest of one as its heading', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ps-'));
+    try {
+      const only = `#!/bin/sh\n[ "$*" = "-A -o pid= -o ppid= -o pgid= -o stat=" ] && echo ' 7 1 7 Ss'\n`;
+      writeFileSync(join(folder, 'ps'), only, { mode: 0o755 });
+      vi.stubEnv('PATH', folder);
+      expect(readProcesses(platformOf('freebsd'))).toEqual([{ pid: 7, parent: 1, group: 7 }]);
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('is unknown on Windows', () => {
+    expect(readProcesses(platformOf('win32'))).toBeUndefined();
   });
 
   it('gives descendants of any depth, in any order of the table', () => {

@@ -78,7 +78,7 @@ describe('a session that ends by itself', () => {
   it('delivers the final answer of a process that exits right after it', async () => {
     const server = await started(
       script(
-        `send({ id: 1, result: { text: 'x'.repeat(150_000) } }); send({ id: 2, result: {} }); process.exit(1)`,
+        `send({ id: 1, result: { text: 'x'.repeat(60_000) } }); send({ id: 2, result: {} }); process.exit(1)`,
       ),
     );
     await server.untilClosed();

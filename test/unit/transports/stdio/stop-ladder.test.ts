@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { StopLadder, type ProcessTree } from '../../../../src/transports/stdio/stop-ladder.js';
+import type { ProcessTree } from '../../../../src/transports/stdio/process-tree.js';
+import { StopLadder } from '../../../../src/transports/stdio/stop-ladder.js';
 import { HandClock } from '../../../support/hand-clock.js';
 
 /** A process tree that ends when the test says so, or on a signal that it does not ignore. */
@@ -32,6 +33,10 @@ class FakeTree implements ProcessTree {
     if (this.deafTo.includes(signal)) return;
     this.leaderAlive = false;
     this.helperAlive = false;
+  }
+
+  kill(): void {
+    this.signal('SIGKILL');
   }
 }
 

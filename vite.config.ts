@@ -1,24 +1,29 @@
 /**
- * Bundles what the package offers, from the sources, into `dist/bundle`: a host that imports it reads a few files instead of
- * two hundred. Dependencies stay outside, and what is imported lazily stays in files of its own.
+ * Bundles what the package offers, from the sources: a host that imports it reads a few files instead of two hundred.
+ * Dependencies stay outside, and what is imported lazily stays in files of its own. `vite build` writes modules to
+ * `dist/bundle`, `vite build --mode commonjs` the same for `require` to `dist/commonjs`.
  *
  * B1. All entry points come from one build, so that a class or a state of a module exists once, whichever are imported.
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
+ * B3. A dependency that cannot be loaded from the bundle of a host is inside (see `INSIDE`).
  */
+import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import { defineConfig, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
+type Entry = (typeof manifest.exports)['.'];
 
 const OUT = 'dist/bundle';
+const OUT_COMMONJS = 'dist/commonjs';
 
-/** What the manifest names, and the program that `scriptedProgram` runs. */
-const ENTRY_POINTS = [
-  ...Object.values(manifest.exports).flatMap((each) => (typeof each === 'string' ? [] : each.default)),
-  manifest.bin.troupe,
-  `./${OUT}/src/testing/scripted-server-main.js`,
-].map((path) => path.slice(`./${OUT}/`.length, -'.js'.length));
+const LIBRARY = Object.values(manifest.exports).flatMap((each) =>
+  typeof each === 'string' ? [] : pathOf((each as Entry).import.default),
+);
+/** The command, and the program that `scriptedProgram` runs. */
+const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main'];
 
 /**
  * What is read together is one file: a module goes to the first part all of whose roots load it. The rest is split as
@@ -34,9 +39,22 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   stdio: ['src/transports/stdio/stdio-transport'],
 };
 
+/** CommonJS that calls `require`, which has no meaning in a module that a bundler writes. */
+const INSIDE = ['jsonc-parser', 'yaml', 'cross-spawn'];
+/** Modules that no `require` can load: that of Jest, for instance. */
+const INSIDE_COMMONJS = [...INSIDE, 'chokidar', 'env-paths', 'jose', 'p-limit'];
+/** What `cross-spawn` and its dependencies require. */
+const BUILTINS = ['child_process', 'fs', 'path'];
+
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const sourceOf = (path: string): string => inProject(`${path}.ts`);
-const isPackage = (specifier: string): boolean => !/^[./]/.test(specifier);
+const isPackage = (specifier: string): boolean => /^[^./]/.test(specifier) && !specifier.startsWith('\0');
+const packageOf = (specifier: string): string => (/^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [''])[0];
+
+/** The path of a source, without its ending. */
+function pathOf(built: string): string {
+  return built.slice(`./${OUT}/`.length, -'.js'.length);
+}
 
 const loaded = new Map<string, ReadonlySet<string>>();
 
@@ -58,23 +76,47 @@ const groups = Object.entries(PARTS).map(([part, roots], index) => ({
   priority: Object.keys(PARTS).length - index,
 }));
 
-export default defineConfig({
-  publicDir: false,
-  build: {
-    ssr: true,
-    outDir: inProject(OUT),
-    target: 'node20',
-    minify: false,
-    reportCompressedSize: false,
-    rolldownOptions: {
-      input: Object.fromEntries(ENTRY_POINTS.map((path) => [path, sourceOf(path)])),
-      external: isPackage,
-      preserveEntrySignatures: 'strict',
-      output: {
-        entryFileNames: '[name].js',
-        chunkFileNames: 'chunks/[name].js',
-        codeSplitting: { groups },
+export default defineConfig(({ mode }) => {
+  const isCommonJs = mode === 'commonjs';
+  const inside = new Set(isCommonJs ? INSIDE_COMMONJS : INSIDE);
+  const isInside = (specifier: string, importer: string): boolean =>
+    importer.includes('/node_modules/') || inside.has(packageOf(specifier));
+  return {
+    publicDir: false,
+    define: { BUILT_VERSION: JSON.stringify(manifest.version) },
+    // The build of `yaml` for browsers consists of modules.
+    resolve: { alias: { yaml: inProject('node_modules/yaml/browser/dist/index.js') } },
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      outDir: inProject(isCommonJs ? OUT_COMMONJS : OUT),
+      target: 'node20',
+      minify: isCommonJs,
+      reportCompressedSize: false,
+      license: { fileName: 'licenses.md' },
+      rolldownOptions: {
+        input: Object.fromEntries(
+          [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
+        ),
+        external: (specifier, importer = '') =>
+          isBuiltin(specifier) || (isPackage(specifier) && !isInside(specifier, importer)),
+        plugins: isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })],
+        preserveEntrySignatures: 'strict',
+        output: isCommonJs
+          ? {
+              format: 'cjs',
+              dynamicImportInCjs: false,
+              keepNames: true,
+              entryFileNames: '[name].cjs',
+              chunkFileNames: 'chunks/[name].cjs',
+            }
+          : {
+              entryFileNames: '[name].js',
+              chunkFileNames: 'chunks/[name].js',
+              codeSplitting: { groups },
+            },
       },
     },
-  },
+  };
 });
+

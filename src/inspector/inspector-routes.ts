@@ -28,7 +28,7 @@ const NO_COMMAND: Refused = {
 const NOT_BUILT: Refused = {
   status: 503,
   error:
-    "The page is missing from the package. A host that bundles mcp-troupe must keep it external; in the repository, 'npm run build' builds the page.",
+    "The page is not there. Where a host is bundled, install mcp-troupe, of the same version, in a 'node_modules' beside or above the bundle; in the repository, run 'npm run build'.",
 };
 
 export interface Exchange {

@@ -1,19 +1,45 @@
 /**
  * The message of a thrown value, which may be anything. Nothing here throws.
  *
+ * Errors are recognized without `instanceof`: a test runner that runs every file in a realm of its own, such as Jest, passes
+ * on the errors of Node's modules, which are of another realm.
+ *
  * The folder `text` holds helpers for strings. They know nothing of MCP and do no input or output.
  */
+import { types } from 'node:util';
+
+const { isNativeError } = types;
+const NO_REASON = 'no reason was given';
 
 /** The message of an error; any other value as text, if it can be converted. */
 export function messageOf(thrown: unknown): string {
   try {
-    return String(thrown instanceof Error ? thrown.message : thrown);
+    return String(isNativeError(thrown) ? thrown.message : thrown);
   } catch {
-    return 'no reason was given';
+    return NO_REASON;
   }
 }
 
 /** The thrown error, or an error with the thrown value as its message. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+  return isNativeError(thrown) ? thrown : new Error(messageOf(thrown));
+}
+
+/** The code that Node or the system gave an error, such as `ENOENT`. */
+export function codeOf(thrown: unknown): string | undefined {
+  if (!isNativeError(thrown)) return undefined;
+  const { code } = thrown as { readonly code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** The codes of the system; those of Node and of libraries contain a `_`. */
+const SYSTEM_CODE = /^[A-Z\d]+$/;
+
+/** Why something failed: the code of a system error, whose message has a path in it; else the first line of the message. */
+export function reasonOf(thrown: unknown): string {
+  if (!isNativeError(thrown)) return NO_REASON;
+  const code = codeOf(thrown);
+  if (code !== undefined && SYSTEM_CODE.test(code)) return code;
+  const [line = ''] = messageOf(thrown).split('\n', 1);
+  return line === '' ? (code ?? NO_REASON) : line;
 }

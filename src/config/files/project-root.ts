@@ -1,6 +1,7 @@
 /** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
 import { access, realpath, stat } from 'node:fs/promises';
 import nodePath, { dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+import { codeOf } from '../../text/error-message.js';
 
 /**
  * The folders from `start` upwards that hold one of the `marks`, the nearest first, up to below the user's home folder.
@@ -65,7 +66,7 @@ export async function isEverybodys(folder: string): Promise<boolean> {
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
-    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ELOOP',
+    (error: unknown) => codeOf(error) === 'ELOOP',
   );
 }
 

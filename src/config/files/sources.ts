@@ -6,6 +6,7 @@ import type { ConfigProblem } from '../../errors.js';
 import type { Layout } from './layout.js';
 import type { InputSpec, Scope } from '../entry/server-spec.js';
 import type { ServerConfig } from '../entry/server-config.js';
+import { reasonOf } from '../../text/error-message.js';
 
 /** One place that may name servers. A text that is already available is not read from `path` again. */
 export interface Source {
@@ -117,8 +118,8 @@ function toText(bytes: Buffer): string {
 /** Why a file could not be read, from the error of reading it. */
 export function readProblem(source: Source, error: unknown): ConfigProblem {
   if (error instanceof UnfitFile) return { source: sourceName(source), message: error.message };
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return { source: sourceName(source), message: READ_ERRORS[code] ?? `cannot be read (${code})` };
+  const reason = reasonOf(error);
+  return { source: sourceName(source), message: READ_ERRORS[reason] ?? `cannot be read (${reason})` };
 }
 
 export function sourceName(source: Source): string {

@@ -21,6 +21,7 @@ import { sweep } from './sweep.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { GUARD_SCRIPT } from './guard-script.js';
+import { reasonOf } from '../../text/error-message.js';
 
 /** The place of one server with the guard. */
 export interface GuardLocation {
@@ -85,10 +86,9 @@ export class Guard {
   #reportFailure(error: unknown, tell: Tell): void {
     if (this.#hasToldFailure) return;
     this.#hasToldFailure = true;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     tell({
       kind: 'no-guard',
-      message: `Servers may outlive a host that is killed: their guard, a shell script, could not be started (${code}).`,
+      message: `Servers may outlive a host that is killed: their guard, a shell script, could not be started (${reasonOf(error)}).`,
     });
   }
 

@@ -10,6 +10,7 @@ import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { OWNER_VARIABLE, SESSION_VARIABLE, type SessionMark } from './owner-mark.js';
+import { codeOf, reasonOf } from '../../text/error-message.js';
 
 export interface SpawnSpec {
   readonly command: string;
@@ -78,7 +79,7 @@ export function hasSpawned(child: ChildProcess): Promise<void> {
 
 /** The failure of a `spawn`, with what a person can do about it. */
 export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<RawFailure> {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = reasonOf(error);
   const cwdProblem = spec.cwd === undefined ? undefined : await problemOfCwd(spec.cwd);
   if (cwdProblem !== undefined) {
     return { code: 'cwd-not-found', message: `The working directory '${spec.cwd}' ${cwdProblem}.` };
@@ -129,7 +130,7 @@ async function problemOfCwd(cwd: string): Promise<string | undefined> {
     await access(cwd, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be entered' : 'does not exist';
+    return codeOf(error) === 'EACCES' ? 'may not be entered' : 'does not exist';
   }
 }
 

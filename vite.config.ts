@@ -5,13 +5,14 @@
  *
  * B1. All entry points come from one build, so that a class or a state of a module exists once, whichever are imported.
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
- * B3. A dependency that cannot be loaded from the bundle of a host is inside (see `INSIDE`).
+ * B3. A dependency that cannot be loaded from the bundle of a host is inside (`tools/package/inside.mjs`).
  */
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import { defineConfig, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
+import { INSIDE, INSIDE_COMMONJS } from './tools/package/inside.mjs';
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
 type Entry = (typeof manifest.exports)['.'];
@@ -39,11 +40,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   stdio: ['src/transports/stdio/stdio-transport'],
 };
 
-/** CommonJS that calls `require`, which has no meaning in a module that a bundler writes. */
-const INSIDE = ['jsonc-parser', 'yaml', 'cross-spawn'];
-/** Modules that no `require` can load: that of Jest, for instance. */
-const INSIDE_COMMONJS = [...INSIDE, 'chokidar', 'env-paths', 'jose', 'p-limit'];
 /** What `cross-spawn` and its dependencies require. */
+/** The declarations have it. */
+const WITHOUT_DOCUMENTATION = { jsdoc: false };
 const BUILTINS = ['child_process', 'fs', 'path'];
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -79,10 +78,12 @@ const groups = Object.entries(PARTS).map(([part, roots], index) => ({
 export default defineConfig(({ mode }) => {
   const isCommonJs = mode === 'commonjs';
   const inside = new Set(isCommonJs ? INSIDE_COMMONJS : INSIDE);
+  const isRequired = (specifier: string): boolean => !isCommonJs && BUILTINS.includes(specifier);
   const isInside = (specifier: string, importer: string): boolean =>
     importer.includes('/node_modules/') || inside.has(packageOf(specifier));
   return {
     publicDir: false,
+    plugins: isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })],
     define: { BUILT_VERSION: JSON.stringify(manifest.version) },
     // The build of `yaml` for browsers consists of modules.
     resolve: { alias: { yaml: inProject('node_modules/yaml/browser/dist/index.js') } },
@@ -99,11 +100,12 @@ export default defineConfig(({ mode }) => {
           [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
         ),
         external: (specifier, importer = '') =>
-          isBuiltin(specifier) || (isPackage(specifier) && !isInside(specifier, importer)),
-        plugins: isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })],
+          isPackage(specifier) &&
+          !(isBuiltin(specifier) ? isRequired(specifier) : isInside(specifier, importer)),
         preserveEntrySignatures: 'strict',
         output: isCommonJs
           ? {
+              comments: WITHOUT_DOCUMENTATION,
               format: 'cjs',
               dynamicImportInCjs: false,
               keepNames: true,
@@ -111,6 +113,7 @@ export default defineConfig(({ mode }) => {
               chunkFileNames: 'chunks/[name].cjs',
             }
           : {
+              comments: WITHOUT_DOCUMENTATION,
               entryFileNames: '[name].js',
               chunkFileNames: 'chunks/[name].js',
               codeSplitting: { groups },

@@ -1,6 +1,7 @@
 /** Builds the page of the inspection server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { compressScripts } from './compress-scripts.js';
 import { notices } from './notices.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -8,7 +9,7 @@ const inFolder = (path: string): string => fileURLToPath(new URL(path, import.me
 export default defineConfig({
   root: inFolder('.'),
   base: './',
-  plugins: [notices()],
+  plugins: [notices(), compressScripts()],
   build: {
     outDir: inFolder('../dist/visualizer'),
     emptyOutDir: true,

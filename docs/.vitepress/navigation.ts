@@ -29,7 +29,7 @@ const SECTIONS: readonly Section[] = [
         'server-requests',
         'gateway',
       ],
-      ...['logging', 'inspecting', 'recording', 'incident', 'recovery', 'containment', 'docker', 'nextjs'],
+      ...['logging', 'inspecting', 'recording', 'incident', 'recovery', 'containment', 'docker', 'nextjs', 'bundlers'],
       ...['testing', 'troubleshooting'],
     ],
   },

@@ -18,6 +18,10 @@ function heldBy(path: string): string[] {
 const loadedWith = (path: string): string[] => [...reachable(bundle, [path], ['value']).keys()];
 const isOwn = (path: string): boolean => bundle.has(path);
 
+const CODE = Object.values(packageManifest().exports).flatMap((each) =>
+  typeof each === 'string' ? [] : [each.import.default, each.require.default],
+);
+
 describe('importing the package', () => {
   const loaded = loadedWith('dist/bundle/src/index.js');
 
@@ -52,13 +56,20 @@ describe('the bundle', () => {
     expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
   });
 
-  it.each(Object.values(packageManifest().exports).filter((each) => typeof each !== 'string'))(
-    'keeps the exported names of the functions and classes of $default.',
-    async ({ default: path }) => {
-      const exported = Object.entries((await import(pathToFileURL(join(PROJECT, path)).href)) as object);
-      expect(exported.length).toBeGreaterThan(0);
-      const renamed = exported.filter(([name, value]) => typeof value === 'function' && value.name !== name);
-      expect(renamed).toEqual([]);
-    },
-  );
+  it.each(CODE)('keeps the exported names of the functions and classes of %s.', async (path) => {
+    const exported = Object.entries((await import(pathToFileURL(join(PROJECT, path)).href)) as object);
+    expect(exported.length).toBeGreaterThan(0);
+    const renamed = exported.filter(([name, value]) => typeof value === 'function' && value.name !== name);
+    expect(renamed).toEqual([]);
+  });
+
+  it('loads no CommonJS but that of its dependencies, and reads nothing by its own address but its files.', () => {
+    const texts = [...readFiles(['dist/bundle'], '.js')].filter(([path]) => !path.includes('/cli/'));
+    const calls = texts.filter(([, text]) => /\b(?:createRequire|__require)\b/.test(text));
+    expect(calls.map(([path]) => path)).toEqual([]);
+    const addresses = texts.flatMap(
+      ([path, text]) => text.match(/import\.meta\.url/g)?.map(() => path) ?? [],
+    );
+    expect(addresses).toHaveLength(1);
+  });
 });

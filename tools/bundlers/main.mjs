@@ -42,15 +42,14 @@ async function main({ tarball, only, quick, keep }) {
   try {
     const settings = { tarball: tarball === undefined ? pack(scratch) : resolve(tarball), quick };
     const results = {
+      node: process.versions.node,
+      date: new Date().toISOString().slice(0, 10),
       bundlers: await tryAll(BUNDLERS.filter(isWanted), tryBundler, settings),
       runners: await tryAll(RUNNERS.filter(isWanted), tryRunner, settings),
     };
     if (keep) writeFileSync(RESULTS, `${JSON.stringify(merged(results, only), null, 2)}\n`);
-    return Object.values(results)
-      .flat()
-      .some(({ problem }) => problem !== undefined)
-      ? 1
-      : 0;
+    const all = [...results.bundlers, ...results.runners];
+    return all.some(({ problem }) => problem !== undefined) ? 1 : 0;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -81,6 +80,7 @@ function merged(results, only) {
   const kept = JSON.parse(readFileSync(RESULTS, 'utf8'));
   const update = (list, newer) => list.map((each) => newer.find(({ name }) => name === each.name) ?? each);
   return {
+    ...results,
     bundlers: update(kept.bundlers, results.bundlers),
     runners: update(kept.runners, results.runners),
   };

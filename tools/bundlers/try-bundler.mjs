@@ -18,7 +18,7 @@ const MISSING_KEYRING = /needs the package @napi-rs\/keyring: .*Cannot find (?:m
 
 /** Rejects if the host does not work. */
 export async function tryBundler(bundler, settings) {
-  const { name, packages, build, env = {} } = bundler;
+  const { name, packages, build, isQuick, env = {} } = bundler;
   const project = makeWorkshop(bundler, settings, inFolder('host'));
   if (bundler.isNext) cpSync(inFolder('next'), project.folder, { recursive: true });
   const elsewhere = mkdtempSync(join(tmpdir(), 'troupe-built-'));
@@ -46,7 +46,7 @@ export async function tryBundler(bundler, settings) {
       assert.deepEqual(leftovers(project), [], 'a server still runs');
       const version = versionOf(project, settings.quick, packages);
       const page = result.page === 'served' ? 'served' : 'says what is missing';
-      return { name, version, buildMs, bytes, page };
+      return { name, isQuick, version, buildMs, bytes, page };
     } finally {
       await closeServers();
     }

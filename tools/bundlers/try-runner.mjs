@@ -11,7 +11,7 @@ const RUN_LIMIT_MS = 120_000;
 
 /** Rejects if the program fails. */
 export async function tryRunner(runner, settings) {
-  const { name, packages, run } = runner;
+  const { name, packages, run, isQuick } = runner;
   const project = makeWorkshop(runner, settings, inFolder('runners'));
   cpSync(inFolder('host/server.mjs'), join(project.folder, 'server.mjs'));
   const closeServers = await openServers(project, project.folder);
@@ -25,7 +25,7 @@ export async function tryRunner(runner, settings) {
       killSignal: 'SIGKILL',
     });
     assert.deepEqual(leftovers(project), [], 'a server still runs');
-    return { name, version: versionOf(project, settings.quick, packages) };
+    return { name, isQuick, version: versionOf(project, settings.quick, packages) };
   } finally {
     await closeServers();
     project.remove();

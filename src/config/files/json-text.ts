@@ -1,5 +1,5 @@
 /** Reads JSON with comments. */
-import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser';
 import {
   makePositionFinder,
   toReading,
@@ -7,6 +7,7 @@ import {
   withoutByteOrderMark,
   type Reading,
   type ReadTree,
+  type TreeNode,
 } from './text-tree.js';
 
 const EXPECTATIONS: Readonly<Record<string, string>> = {
@@ -31,7 +32,7 @@ const EXPECTATIONS: Readonly<Record<string, string>> = {
 export const readJsonText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const errors: ParseError[] = [];
-  let root: Node | undefined;
+  let root: TreeNode | undefined;
   try {
     root = parseTree(body, errors, { allowTrailingComma: true });
   } catch (error) {
@@ -43,7 +44,7 @@ export const readJsonText: ReadTree = (text) => {
   return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
 };
 
-function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
+function toFailedReading(error: ParseError, body: string, root: TreeNode | undefined): Reading {
   const code = printParseErrorCode(error.error);
   const end = body.trimEnd().length;
   const isAtEnd = error.offset >= end;

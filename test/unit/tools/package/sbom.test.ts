@@ -29,9 +29,12 @@ describe('the bill of materials', () => {
     expect(names.has('vitest')).toBe(false);
   });
 
-  it('names the packages in the inspection page and their licenses.', () => {
+  it('names the packages in the bundle and in the inspection page, and their licenses.', () => {
     const bundled = bill.components.filter(({ 'bom-ref': ref }) => ref.endsWith('#bundled'));
-    expect(bundled.map(({ name }) => name).toSorted()).toEqual(['elkjs', 'preact', 'xstate']);
+    expect(bundled.map(({ name }) => name).toSorted()).toEqual([
+      ...['cross-spawn', 'elkjs', 'isexe', 'jsonc-parser', 'path-key', 'preact', 'shebang-command'],
+      ...['shebang-regex', 'which', 'xstate', 'yaml'],
+    ]);
     expect(JSON.stringify(bundled)).toContain('EPL-2.0 OR GPL-3.0-or-later');
   });
 
@@ -40,7 +43,7 @@ describe('the bill of materials', () => {
       Record<string, unknown>
     >;
     expect(manifest).toMatchObject({
-      license: 'MIT AND (EPL-2.0 OR GPL-3.0-or-later)',
+      license: 'MIT AND ISC AND (EPL-2.0 OR GPL-3.0-or-later)',
       publishConfig: { provenance: true, access: 'public' },
       repository: { type: 'git', url: expect.stringMatching(/^git\+https:/) },
     });

@@ -1,0 +1,2 @@
+export const INSIDE: readonly string[];
+export const INSIDE_COMMONJS: readonly string[];

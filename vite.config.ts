@@ -15,13 +15,12 @@ import manifest from './package.json' with { type: 'json' };
 import { INSIDE, INSIDE_COMMONJS } from './tools/package/inside.mjs';
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
-type Entry = (typeof manifest.exports)['.'];
 
 const OUT = 'dist/bundle';
 const OUT_COMMONJS = 'dist/commonjs';
 
 const LIBRARY = Object.values(manifest.exports).flatMap((each) =>
-  typeof each === 'string' ? [] : pathOf((each as Entry).import.default),
+  typeof each === 'string' ? [] : pathOf(each.import.default),
 );
 /** The command, and the program that `scriptedProgram` runs. */
 const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main'];

@@ -1,20 +1,21 @@
 /**
  * The message of a thrown value, which may be anything. Nothing here throws.
  *
- * Errors are recognized without `instanceof`: a test runner that runs every file in a realm of its own, such as Jest, passes
- * on the errors of Node's modules, which are of another realm.
+ * An error may be of another realm: a test runner that runs every file in one of its own, such as Jest, passes on the errors of
+ * Node's modules.
  *
  * The folder `text` holds helpers for strings. They know nothing of MCP and do no input or output.
  */
-import { types } from 'node:util';
-
-const { isNativeError } = types;
 const NO_REASON = 'no reason was given';
+
+function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
+}
 
 /** The message of an error; any other value as text, if it can be converted. */
 export function messageOf(thrown: unknown): string {
   try {
-    return String(isNativeError(thrown) ? thrown.message : thrown);
+    return String(isError(thrown) ? thrown.message : thrown);
   } catch {
     return NO_REASON;
   }
@@ -22,12 +23,12 @@ export function messageOf(thrown: unknown): string {
 
 /** The thrown error, or an error with the thrown value as its message. */
 export function toError(thrown: unknown): Error {
-  return isNativeError(thrown) ? thrown : new Error(messageOf(thrown));
+  return isError(thrown) ? thrown : new Error(messageOf(thrown));
 }
 
 /** The code that Node or the system gave an error, such as `ENOENT`. */
 export function codeOf(thrown: unknown): string | undefined {
-  if (!isNativeError(thrown)) return undefined;
+  if (!isError(thrown)) return undefined;
   const { code } = thrown as { readonly code?: unknown };
   return typeof code === 'string' ? code : undefined;
 }
@@ -37,7 +38,7 @@ const SYSTEM_CODE = /^[A-Z\d]+$/;
 
 /** Why something failed: the code of a system error, whose message has a path in it; else the first line of the message. */
 export function reasonOf(thrown: unknown): string {
-  if (!isNativeError(thrown)) return NO_REASON;
+  if (!isError(thrown)) return NO_REASON;
   const code = codeOf(thrown);
   if (code !== undefined && SYSTEM_CODE.test(code)) return code;
   const [line = ''] = messageOf(thrown).split('\n', 1);

@@ -63,13 +63,10 @@ describe('the bundle', () => {
     expect(renamed).toEqual([]);
   });
 
-  it('loads no CommonJS but that of its dependencies, and reads nothing by its own address but its files.', () => {
-    const texts = [...readFiles(['dist/bundle'], '.js')].filter(([path]) => !path.includes('/cli/'));
-    const calls = texts.filter(([, text]) => /\b(?:createRequire|__require)\b/.test(text));
-    expect(calls.map(([path]) => path)).toEqual([]);
-    const addresses = texts.flatMap(
-      ([path, text]) => text.match(/import\.meta\.url/g)?.map(() => path) ?? [],
-    );
-    expect(addresses).toHaveLength(1);
+  it('calls no `require`, which would not work in the bundle of a host.', () => {
+    const texts = [...readFiles(['dist/bundle'], '.js')];
+    expect(texts.length).toBeGreaterThan(50);
+    const calling = texts.filter(([, text]) => /\b(?:createRequire|__require)\b/.test(text));
+    expect(calling.map(([path]) => path)).toEqual([]);
   });
 });

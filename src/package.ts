@@ -16,15 +16,21 @@ const ROOT = '/';
 const builtVersion = typeof BUILT_VERSION === 'string' ? BUILT_VERSION : undefined;
 
 /**
- * Sources and bundles lie at different depths below the manifest. In the bundle of a host there is nothing of this package but
- * its code: then its files are in the package that is installed there, if that is of the same version.
+ * In the bundle of a host there is nothing of this package but its code: then its files are in the package that is installed
+ * there. Some bundlers write the address that the code had when they read it; hence the program is asked as well. The working
+ * directory is not: anybody's project may be there.
  */
-function packageFolder(from = ownFolder()): string {
+function packageFolder(): string {
+  return packageAbove(ownFolder()) ?? packageAbove(dirname(process.argv[1] ?? ROOT)) ?? ROOT;
+}
+
+/** Sources and bundles lie at different depths below the manifest. An installed package must be of the same version. */
+function packageAbove(from: string): string | undefined {
   const installed = join(from, 'node_modules', NAME);
   if (versionIn(from) !== undefined) return from;
   if (builtVersion !== undefined && versionIn(installed) === builtVersion) return installed;
   const above = dirname(from);
-  return above === from ? ROOT : packageFolder(above);
+  return above === from ? undefined : packageAbove(above);
 }
 
 /** Undefined if this package is not there. */

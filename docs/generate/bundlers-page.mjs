@@ -12,13 +12,12 @@ configuration in JSON, TOML and YAML, calls servers over stdio and HTTP, and end
 ${date} with Node ${node}. Those marked with * are part of \`npm test\`.`,
     '## Bundlers',
     table(
-      ['Bundler', 'Version', 'Build', 'Size', 'Inspection page, where nothing is installed'],
-      bundlers.map(({ name, version, buildMs, bytes, page: shown, isQuick }) => [
+      ['Bundler', 'Version', 'Build', 'Size'],
+      bundlers.map(({ name, version, buildMs, bytes, isQuick }) => [
         mark(name, isQuick),
         version,
         `${(buildMs / 1_000).toFixed(1)} s`,
         `${(bytes / 1_000_000).toFixed(1)} MB`,
-        shown,
       ]),
     ),
     '## Without a bundle',

@@ -11,6 +11,7 @@ export interface EntryConditions {
   readonly import: Entry;
   readonly 'module-sync': Entry;
   readonly module: string;
+  readonly bun: string;
   readonly require: Entry;
 }
 

@@ -78,6 +78,7 @@ function conditionsOf(target: string): EntryConditions {
     import: module,
     'module-sync': module,
     module: module.default,
+    bun: module.default,
     require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
   };
 }

@@ -1,9 +1,9 @@
 /**
  * What a host can be built with or loaded by.
  *
- * A bundler turns `host/host.mjs` (or `from`) into the folder `out`, whose `entry` is run by Node or by `with`. `packages` are
+ * A bundler turns `projects/host/host.mjs` into the folder `out`, whose `entry` is run by Node or by `with`. `packages` are
  * the ones to install; the first names the version that is reported. `isQuick` cases are part of the gate, which takes the
- * packages of this project.
+ * packages of this project. `type` is that of the project.
  */
 const FLAGS = ['--bundle', '--platform=node', '--target=node20', '--log-level=warning'];
 const ROLLUP = ['@rollup/plugin-node-resolve', '@rollup/plugin-commonjs', '@rollup/plugin-json'];
@@ -91,7 +91,8 @@ export const BUNDLERS = [
     packages: ['bun'],
     build: ['bun', 'build', 'host.mjs', '--target=bun', '--outfile=out/host.js'],
     entry: 'host.js',
-    with: 'bun',
+    // By itself Bun would install what is missing.
+    with: ['bun', '--no-install'],
   },
   { name: 'Next.js, Turbopack', isNext: true, packages: NEXT, build: ['next', 'build'] },
   { name: 'Next.js, webpack', isNext: true, packages: NEXT, build: ['next', 'build', '--webpack'] },
@@ -114,8 +115,18 @@ export const RUNNERS = [
     run: ['jest', '--testMatch', '**/host.test.cjs', '--ci'],
   },
   { name: 'Mocha', packages: ['mocha'], run: ['mocha', 'host.test.cjs', '--timeout', '20000'] },
-  { name: 'tsx, CommonJS', packages: ['tsx'], run: ['tsx', 'one-copy.cts'] },
-  { name: 'ts-node, CommonJS', packages: ['ts-node', 'typescript@5'], run: ['ts-node', 'one-copy.cts'] },
+  {
+    name: 'tsx, CommonJS',
+    packages: ['tsx', '@types/node'],
+    type: 'commonjs',
+    run: ['tsx', 'one-copy.ts'],
+  },
+  {
+    name: 'ts-node, CommonJS',
+    packages: ['ts-node', 'typescript@5', '@types/node@20'],
+    type: 'commonjs',
+    run: ['ts-node', 'one-copy.ts'],
+  },
   { name: 'Bun, `require` and `import`', packages: ['bun'], run: ['bun', 'one-copy.cjs'] },
   { name: 'Deno, `require` and `import`', packages: ['deno'], run: ['deno', 'run', '-A', 'one-copy.cjs'] },
 ];

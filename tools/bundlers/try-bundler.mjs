@@ -1,8 +1,8 @@
-/** Builds the host with one bundler and runs the result where nothing is installed. */
+/** Builds the host with one bundler and runs the result in another place. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ const execute = promisify(execFile);
 const BUILD_LIMIT_MS = 5 * 60_000;
 const RUN_LIMIT_MS = 60_000;
 const SERVERS = ['json', 'toml', 'yaml'];
-const MISSING_PAGE = /install mcp-troupe.* 'node_modules' beside or above the bundle/;
+const MISSING_PAGE = /install mcp-troupe.*node_modules/;
 const MISSING_KEYRING = /needs the package @napi-rs\/keyring: .*Cannot find (?:module|package)/;
 
 /** Rejects if the host does not work. */
 export async function tryBundler(bundler, settings) {
   const { name, packages, build, isQuick, env = {} } = bundler;
-  const project = makeWorkshop(bundler, settings, inFolder('host'));
-  if (bundler.isNext) cpSync(inFolder('next'), project.folder, { recursive: true });
+  const project = makeWorkshop(bundler, settings, inFolder('projects/host'));
+  if (bundler.isNext) cpSync(inFolder('projects/next'), project.folder, { recursive: true });
   const elsewhere = mkdtempSync(join(tmpdir(), 'troupe-built-'));
   const surroundings = {
     ...process.env,
@@ -41,12 +41,9 @@ export async function tryBundler(bundler, settings) {
     const closeServers = await openServers(project, elsewhere);
     try {
       const attempt = bundler.isNext ? runNext : runBundle;
-      const { bytes, ...result } = await attempt(bundler, { project, elsewhere, surroundings, settings });
-      check(result);
+      const bytes = await attempt(bundler, { project, elsewhere, surroundings, settings });
       assert.deepEqual(leftovers(project), [], 'a server still runs');
-      const version = versionOf(project, settings.quick, packages);
-      const page = result.page === 'served' ? 'served' : 'says what is missing';
-      return { name, isQuick, version, buildMs, bytes, page };
+      return { name, isQuick, version: versionOf(project, settings.quick, packages), buildMs, bytes };
     } finally {
       await closeServers();
     }
@@ -56,24 +53,43 @@ export async function tryBundler(bundler, settings) {
   }
 }
 
-function check({ ready, answers, page, keychain, isOne = true }) {
+function check({ ready, answers, page, keychain, isOne = true }, expectedPage) {
   assert.deepEqual(ready.toSorted(), SERVERS);
   for (const answer of answers) assert.match(answer, /^mcp-troupe (?!0\.0\.0)\d+\.\d+\.\d+/);
-  if (page !== 'served') assert.match(page, MISSING_PAGE);
+  assert.match(page, expectedPage);
   assert.match(keychain, MISSING_KEYRING);
   assert.ok(isOne, 'the package is in the bundle twice');
 }
 
-async function runBundle({ entry, with: runtime = 'node' }, { project, elsewhere, surroundings, settings }) {
+/** First where nothing is installed, then beside the files of the page. */
+async function runBundle(
+  { entry, with: [runtime, ...flags] = ['node'] },
+  { project, elsewhere, surroundings, settings },
+) {
   const out = join(elsewhere, 'out');
   cpSync(join(project.folder, 'out'), out, { recursive: true });
-  const { stdout } = await execute(programOf(project, settings.quick, runtime), [join(out, entry)], {
-    cwd: elsewhere,
-    env: surroundings,
-    timeout: RUN_LIMIT_MS,
-    killSignal: 'SIGKILL',
-  });
-  return { ...JSON.parse(stdout.trim().split('\n').at(-1)), bytes: bytesOf(out) };
+  const bytes = bytesOf(out);
+  const [source, moved, copy] = [
+    join(project.folder, 'node_modules/mcp-troupe'),
+    join(project.folder, 'moved'),
+    join(elsewhere, 'node_modules/mcp-troupe'),
+  ];
+  renameSync(source, moved);
+  const runOnce = async () => {
+    const args = [...flags, join(out, entry)];
+    const { stdout } = await execute(programOf(project, settings.quick, runtime), args, {
+      cwd: elsewhere,
+      env: surroundings,
+      timeout: RUN_LIMIT_MS,
+      killSignal: 'SIGKILL',
+    });
+    return JSON.parse(stdout.trim().split('\n').at(-1));
+  };
+  check(await runOnce(), MISSING_PAGE);
+  cpSync(join(moved, 'package.json'), join(copy, 'package.json'));
+  cpSync(join(moved, 'dist/visualizer'), join(copy, 'dist/visualizer'), { recursive: true });
+  check(await runOnce(), /^served$/);
+  return bytes;
 }
 
 async function runNext(_bundler, { project, elsewhere, surroundings }) {
@@ -90,7 +106,8 @@ async function runNext(_bundler, { project, elsewhere, surroundings }) {
     const response = await answering(url, { headers: { 'x-folder': elsewhere } });
     const text = await response.text();
     assert.equal(response.status, 200, text);
-    return { ...JSON.parse(text), bytes: bytesOf(join(project.folder, '.next', 'server')) };
+    check(JSON.parse(text), /^served$/);
+    return bytesOf(join(project.folder, '.next', 'server'));
   } finally {
     server.kill('SIGTERM');
     await hasExited;

@@ -12,8 +12,8 @@ const RUN_LIMIT_MS = 120_000;
 /** Rejects if the program fails. */
 export async function tryRunner(runner, settings) {
   const { name, packages, run, isQuick } = runner;
-  const project = makeWorkshop(runner, settings, inFolder('runners'));
-  cpSync(inFolder('host/server.mjs'), join(project.folder, 'server.mjs'));
+  const project = makeWorkshop(runner, settings, inFolder('projects/runners'));
+  cpSync(inFolder('projects/host/server.mjs'), join(project.folder, 'server.mjs'));
   const closeServers = await openServers(project, project.folder);
   try {
     const [program, ...args] = run;

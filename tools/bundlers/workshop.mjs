@@ -22,11 +22,11 @@ export function versionOf(project, quick, [name]) {
 }
 
 /** The packages of quick cases are those of this project. */
-export function makeWorkshop({ packages }, { tarball, quick }, files) {
+export function makeWorkshop({ packages, type = 'module' }, { tarball, quick }, files) {
   return makeProject({
     packages: [tarball, ...(quick ? [] : packages)],
     files,
-    manifest: { type: 'module' },
+    manifest: { type },
   });
 }
 

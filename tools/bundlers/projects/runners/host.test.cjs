@@ -2,11 +2,14 @@
 const assert = require('node:assert');
 const { createTroupe, ConfigError, TroupeError } = require('mcp-troupe');
 const { createScriptedServer, createControlledClock } = require('mcp-troupe/testing');
-const { toTools } = require('mcp-troupe/openai');
+const { toChatTools } = require('mcp-troupe/openai');
 
 describe('a troupe', () => {
+  let troupe;
+  afterEach(() => troupe?.close());
+
   it('calls servers over stdio and HTTP that files in JSON, TOML and YAML name', async () => {
-    const troupe = createTroupe({
+    troupe = createTroupe({
       config: ['stdio.json', 'stdio.toml', 'http.yaml'].map((path) => ({ path, trust: 'all' })),
     });
     const { ready } = await troupe.start();
@@ -15,8 +18,7 @@ describe('a troupe', () => {
       const { content } = await troupe.callTool(`mcp__${name}__whoami`, {});
       assert.match(content[0].text, /^mcp-troupe \d/);
     }
-    assert.equal(toTools(troupe).length, 3);
-    await troupe.close();
+    assert.equal(toChatTools(troupe).length, 3);
   });
 
   it('throws its own errors', async () => {

@@ -33,14 +33,14 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The codes of the system; those of Node and of libraries contain a `_`. */
-const SYSTEM_CODE = /^[A-Z\d]+$/;
+/** The message of a failed import names the module. Others may hold a path, an address or an argument. */
+const IMPORT_FAILED = /^(?:ERR_)?(?:MODULE_NOT_FOUND|PACKAGE_|REQUIRE_|DLOPEN_)/;
 
-/** Why something failed: the code of a system error, whose message has a path in it; else the first line of the message. */
+/** Why something failed: the code of the error; without one, or if a module could not be loaded, the first line of its message. */
 export function reasonOf(thrown: unknown): string {
   if (!isError(thrown)) return NO_REASON;
   const code = codeOf(thrown);
-  if (code !== undefined && SYSTEM_CODE.test(code)) return code;
+  if (code !== undefined && !IMPORT_FAILED.test(code)) return code;
   const [line = ''] = messageOf(thrown).split('\n', 1);
-  return line === '' ? (code ?? NO_REASON) : line;
+  return line === '' ? NO_REASON : line;
 }

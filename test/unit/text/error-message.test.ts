@@ -39,7 +39,12 @@ describe('a thrown value', () => {
       new Error('Dynamic require of "process" is not supported'),
       /^Dynamic require/,
     ],
-    ['an error with only a code', Object.assign(new Error(), { code: 'ERR_X' }), 'ERR_X'],
+    [
+      'an error whose message shows an argument',
+      Object.assign(new TypeError("Received 'secret'"), { code: 'ERR_INVALID_ARG_VALUE' }),
+      'ERR_INVALID_ARG_VALUE',
+    ],
+    ['an error that says nothing', new Error(), 'no reason was given'],
     ['an error of another realm', runInNewContext(`new TypeError('far away')`), 'far away'],
     ['nothing', undefined, 'no reason was given'],
   ])('has a reason: %s', (_, thrown: unknown, reason) => {

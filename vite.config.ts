@@ -1,18 +1,17 @@
 /**
  * Bundles what the package offers, from the sources: a host that imports it reads a few files instead of two hundred.
- * Dependencies stay outside, and what is imported lazily stays in files of its own. `vite build` writes modules to
- * `dist/bundle`, `vite build --mode commonjs` the same for `require` to `dist/commonjs`.
+ * Dependencies stay outside, except for those of `tools/package/bundled.mjs`, and what is imported lazily stays in files of its
+ * own. `vite build` writes modules to `dist/bundle`, `vite build --mode commonjs` the same for `require` to `dist/commonjs`.
  *
  * B1. All entry points come from one build, so that a class or a state of a module exists once, whichever are imported.
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
- * B3. A dependency that cannot be loaded from the bundle of a host is inside (`tools/package/inside.mjs`).
  */
-import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
-import { defineConfig, type Rolldown } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
-import { INSIDE, INSIDE_COMMONJS } from './tools/package/inside.mjs';
+import { IN_COMMONJS, IN_THE_CODE } from './tools/package/bundled.mjs';
+import { notices } from './tools/package/notices.js';
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
 
@@ -39,15 +38,13 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   stdio: ['src/transports/stdio/stdio-transport'],
 };
 
-/** What `cross-spawn` and its dependencies require. */
-/** The declarations have it. */
-const WITHOUT_DOCUMENTATION = { jsdoc: false };
-const BUILTINS = ['child_process', 'fs', 'path'];
-
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const sourceOf = (path: string): string => inProject(`${path}.ts`);
-const isPackage = (specifier: string): boolean => /^[^./]/.test(specifier) && !specifier.startsWith('\0');
-const packageOf = (specifier: string): string => (/^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [''])[0];
+
+/** What bundled CommonJS requires. */
+const BUILTINS = ['child_process', 'fs', 'path'];
+/** The declarations have the documentation. */
+const COMMENTS = { jsdoc: false };
 
 /** The path of a source, without its ending. */
 function pathOf(built: string): string {
@@ -74,37 +71,49 @@ const groups = Object.entries(PARTS).map(([part, roots], index) => ({
   priority: Object.keys(PARTS).length - index,
 }));
 
+/** The sign-in of the SDK needs one constant of its `types.js`, which would bring all schemas of the protocol. */
+const protocolVersion: Plugin = {
+  name: 'protocol-version',
+  enforce: 'pre',
+  resolveId: (specifier, importer) =>
+    specifier === '../types.js' && importer?.includes('/@modelcontextprotocol/sdk/')
+      ? sourceOf('src/protocol/initialize-result')
+      : undefined,
+};
+
 export default defineConfig(({ mode }) => {
   const isCommonJs = mode === 'commonjs';
-  const inside = new Set(isCommonJs ? INSIDE_COMMONJS : INSIDE);
-  const isRequired = (specifier: string): boolean => !isCommonJs && BUILTINS.includes(specifier);
-  const isInside = (specifier: string, importer: string): boolean =>
-    importer.includes('/node_modules/') || inside.has(packageOf(specifier));
+  const bundled = isCommonJs ? IN_COMMONJS : [...IN_THE_CODE, ...BUILTINS];
+  const isBundled = (specifier: string): boolean =>
+    bundled.some((name) => specifier === name || specifier.startsWith(`${name}/`));
   return {
     publicDir: false,
-    plugins: isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })],
+    plugins: [
+      protocolVersion,
+      notices(isCommonJs ? IN_COMMONJS : IN_THE_CODE),
+      // A `require` of these becomes an `import`.
+      ...(isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })]),
+    ],
     define: { BUILT_VERSION: JSON.stringify(manifest.version) },
     // The build of `yaml` for browsers consists of modules.
     resolve: { alias: { yaml: inProject('node_modules/yaml/browser/dist/index.js') } },
-    ssr: { noExternal: true },
+    ssr: { noExternal: [...bundled] },
     build: {
       ssr: true,
       outDir: inProject(isCommonJs ? OUT_COMMONJS : OUT),
       target: 'node20',
       minify: isCommonJs,
       reportCompressedSize: false,
-      license: { fileName: 'licenses.md' },
       rolldownOptions: {
         input: Object.fromEntries(
           [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
         ),
-        external: (specifier, importer = '') =>
-          isPackage(specifier) &&
-          !(isBuiltin(specifier) ? isRequired(specifier) : isInside(specifier, importer)),
+        external: (specifier) => /^[^./\0]/.test(specifier) && !isBundled(specifier),
+        treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
         preserveEntrySignatures: 'strict',
         output: isCommonJs
           ? {
-              comments: WITHOUT_DOCUMENTATION,
+              comments: COMMENTS,
               format: 'cjs',
               dynamicImportInCjs: false,
               keepNames: true,
@@ -112,7 +121,7 @@ export default defineConfig(({ mode }) => {
               chunkFileNames: 'chunks/[name].cjs',
             }
           : {
-              comments: WITHOUT_DOCUMENTATION,
+              comments: COMMENTS,
               entryFileNames: '[name].js',
               chunkFileNames: 'chunks/[name].js',
               codeSplitting: { groups },

@@ -1,15 +1,16 @@
 /** Builds the page of the inspection server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { IN_THE_PAGE } from '../tools/package/bundled.mjs';
+import { notices } from '../tools/package/notices.js';
 import { compressScripts } from './compress-scripts.js';
-import { notices } from './notices.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: inFolder('.'),
   base: './',
-  plugins: [notices(), compressScripts()],
+  plugins: [notices(IN_THE_PAGE), compressScripts()],
   build: {
     outDir: inFolder('../dist/visualizer'),
     emptyOutDir: true,

@@ -22,7 +22,10 @@ import { eventsPage } from './events-page.mjs';
 import { layersSvg } from './layers-svg.mjs';
 import { machineFiles } from './machine-pages.mjs';
 import { optionsPage } from './options-page.mjs';
+import { packagePage } from './package-page.mjs';
 import { graphOf, readFiles } from '../../tools/import-graph.mjs';
+import { IN_THE_CODE, IN_THE_PAGE } from '../../tools/package/bundled.mjs';
+import { readFigures } from '../../tools/package/figures.mjs';
 import { statusPage } from './status-page.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -70,6 +73,12 @@ async function generate() {
       states: await read('machines/connection/connection.states.ts'),
     }),
     'bundlers.md': bundlersPage(JSON.parse(await read('tools/bundlers/results.json'))),
+    'package.md': packagePage({
+      manifest: JSON.parse(await read('package.json')),
+      installed: JSON.parse(await read('package-lock.json')).packages,
+      bundled: { code: IN_THE_CODE, page: IN_THE_PAGE },
+      ...readFigures(),
+    }),
     'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
   };
   const explanation = { 'layers.svg': await layersSvg(graphOf(readFiles(['src', 'machines'], '.ts'))) };

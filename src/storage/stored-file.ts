@@ -11,7 +11,7 @@ import { codeOf } from '../text/error-message.js';
 export async function readStored(file: string, most = Infinity): Promise<string | undefined> {
   try {
     const found = await stat(file);
-    // Reading a pipe would wait for a writer for ever.
+    // Reading a pipe would wait for a writer forever.
     if (!found.isFile()) throw new Error(`${file} is not a file`);
     if (found.size > most) throw new Error(`${file} is longer than ${most} bytes, the limit`);
     return await readFile(file, 'utf8');

@@ -1,9 +1,9 @@
 /** Builds a host with each bundler and runs it: see `main.mjs --help`. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { explain, pack } from '../package/empty-project.mjs';
+import { tarballIn } from '../package/install.mjs';
 import { BUNDLERS, RUNNERS } from './cases.mjs';
 import { tryBundler } from './try-bundler.mjs';
 import { tryRunner } from './try-runner.mjs';
@@ -40,7 +40,7 @@ async function main({ tarball, only, quick, keep }) {
   const scratch = mkdtempSync(join(tmpdir(), 'troupe-bundlers-'));
   const isWanted = ({ name, isQuick = false }) => name.includes(only) && (isQuick || !quick);
   try {
-    const settings = { tarball: tarball === undefined ? pack(scratch) : resolve(tarball), quick };
+    const settings = { tarball: tarballIn(scratch, tarball), quick };
     const results = {
       node: process.versions.node,
       date: new Date().toISOString().slice(0, 10),
@@ -68,6 +68,12 @@ async function tryAll(cases, attempt, settings) {
     results.push(result);
   }
   return results;
+}
+
+/** What a failed command printed, for people. */
+function explain({ message, stdout = '', stderr = '', signal }) {
+  const lines = [message, signal ? `ended by ${signal}: it did not exit by itself` : '', stdout, stderr];
+  return lines.filter((text) => text !== '').join('\n');
 }
 
 function shown(result) {

@@ -1,11 +1,12 @@
 /** An empty project for one case, its servers, and what they leave behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeProject, PROJECT } from '../package/empty-project.mjs';
+import { emptyProject, install } from '../package/install.mjs';
 
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 export const inFolder = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Where `npm` links the programs of the packages that a case uses. */
@@ -23,11 +24,18 @@ export function versionOf(project, quick, [name]) {
 
 /** The packages of quick cases are those of this project. */
 export function makeWorkshop({ packages, type = 'module' }, { tarball, quick }, files) {
-  return makeProject({
-    packages: [tarball, ...(quick ? [] : packages)],
-    files,
-    manifest: { type },
-  });
+  const folder = emptyProject('bundler');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  cpSync(files, folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type }));
+  try {
+    // The servers use the SDK.
+    install(folder, tarball, '@modelcontextprotocol/sdk', ...(quick ? [] : packages));
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { folder, remove };
 }
 
 /** Starts the HTTP server of a project and writes the three configurations into a folder. */

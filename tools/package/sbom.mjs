@@ -1,6 +1,6 @@
 /**
  * Prints the software bill of materials of the package as CycloneDX JSON: what an installation brings, from the lock file,
- * and the packages that are bundled into the package and into the inspection page.
+ * and the packages that are bundled into its code and its inspection page.
  *
  *     npm run --silent sbom > troupe.cdx.json
  */
@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { INSIDE } from './inside.mjs';
+import { IN_THE_CODE, IN_THE_PAGE } from './bundled.mjs';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(project, path), 'utf8');
@@ -31,13 +31,9 @@ function installed() {
   return { ...all, components, dependencies };
 }
 
-/** The packages in the bundle, with those that they load, and those that `notices.txt` of the built page names. */
+/** The bundled packages, from the same list. */
 function bundled() {
-  const inside = new Set(INSIDE);
-  for (const name of inside)
-    for (const each of Object.keys(packages[`node_modules/${name}`].dependencies ?? {})) inside.add(each);
-  const [, list = ''] = /const BUNDLED = \[([^\]]*)\]/.exec(read('visualizer/notices.ts')) ?? [];
-  return [...inside, ...[...list.matchAll(/'([^']+)'/g)].map(([, name]) => name)].map((name) => {
+  return [...IN_THE_CODE, ...IN_THE_PAGE].map((name) => {
     const { version, license } = packages[`node_modules/${name}`];
     return {
       'bom-ref': `${name}@${version}#bundled`,

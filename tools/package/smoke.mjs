@@ -3,21 +3,17 @@
  * production build of XState, and with the strictest compiler settings. `smoke.mjs [TARBALL]`; packs one itself if none
  * is given.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { explain, makeProject, pack, PROJECT } from './empty-project.mjs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { emptyProject, install, run, tarballIn } from './install.mjs';
 
 const CHECK_LIMIT_MS = 60_000;
 const MAX_BYTES = 5_000_000;
 const NOT_SHIPPED = /\.(?:map|svg|png|jpe?g|gif|webp|avif|ico)$/;
-const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-const scratch = mkdtempSync(join(tmpdir(), 'troupe-smoke-'));
-const project = makeProject({
-  packages: [process.argv[2] === undefined ? pack(scratch) : resolve(process.argv[2])],
-  files: join(PROJECT, 'tools', 'package', 'consumer'),
-});
-const { folder } = project;
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const { version, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+const folder = emptyProject('smoke');
 
 const checks = {
   'it is at most 5 MB, without source maps and pictures': () => {
@@ -28,6 +24,15 @@ const checks = {
     if (unwanted.length > 0) throw new Error(`it ships ${unwanted.join(', ')}`);
     const bytes = files.reduce((sum, name) => sum + statSync(join(shipped, name)).size, 0);
     if (bytes > MAX_BYTES) throw new Error(`it is ${bytes} bytes`);
+  },
+  'npm installs it beside the oldest and the newest version of each peer': () => {
+    const peers = Object.entries(peerDependencies).map(([name, range]) => ({
+      name,
+      ranges: range.split(' || '),
+    }));
+    for (const end of [0, -1]) {
+      install(folder, '--dry-run', ...peers.map(({ name, ranges }) => `${name}@${ranges.at(end)}`));
+    }
   },
   'every entry point loads': () => node('import-every-entry-point.mjs'),
   'the adapters load beside their frameworks': () => {
@@ -50,23 +55,27 @@ const checks = {
     if (!tools.includes('describeCategory')) throw new Error(`it lists:\n${tools}`);
   },
   'the page is served with all its files': () => node('read-the-page.mjs'),
-  'an in-process server is called, and nothing keeps the process': () => node('call-in-process-server.mjs'),
-  "'.' compiles with exactOptionalPropertyTypes and without skipLibCheck": () => tsc('tsconfig.root.json'),
+  'a server of the SDK in the process is called, and nothing keeps the process': () => {
+    for (const name of ['@modelcontextprotocol/sdk', 'zod']) link(name);
+    node('call-in-process-server.mjs');
+  },
+  'what needs no XState compiles with exactOptionalPropertyTypes, without skipLibCheck and without the DOM':
+    () => tsc('tsconfig.root.json'),
   "what is built on './machines' can be declared": () => tsc('tsconfig.machines.json'),
 };
 
 function node(...args) {
-  return project.run(process.execPath, args, CHECK_LIMIT_MS);
+  return run(folder, process.execPath, args, CHECK_LIMIT_MS);
 }
 
 function troupe(...args) {
-  return project.run(join(folder, 'node_modules', '.bin', 'troupe'), args, CHECK_LIMIT_MS);
+  return run(folder, join(folder, 'node_modules', '.bin', 'troupe'), args, CHECK_LIMIT_MS);
 }
 
 function tsc(config) {
-  const typeRoots = join(PROJECT, 'node_modules', '@types');
+  const typeRoots = join(project, 'node_modules', '@types');
   return node(
-    join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc'),
+    join(project, 'node_modules', 'typescript', 'bin', 'tsc'),
     '-p',
     config,
     '--typeRoots',
@@ -78,19 +87,31 @@ function tsc(config) {
 function link(name) {
   const place = join(folder, 'node_modules', name);
   mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(join(PROJECT, 'node_modules', name), place);
+  symlinkSync(join(project, 'node_modules', name), place);
+}
+
+function explain(error) {
+  const { stdout = '', stderr = '', signal } = error;
+  return [error.message, signal ? `ended by ${signal}: it did not exit by itself` : '', stdout, stderr]
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 let failed = 0;
-for (const [name, check] of Object.entries(checks)) {
-  try {
-    check();
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED  ${name}\n${explain(error)}`);
+try {
+  cpSync(join(project, 'tools', 'package', 'consumer'), folder, { recursive: true });
+  install(folder, tarballIn(folder, process.argv[2]));
+
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      check();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}\n${explain(error)}`);
+    }
   }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
-project.remove();
-rmSync(scratch, { recursive: true, force: true });
 process.exitCode = failed === 0 ? 0 : 1;

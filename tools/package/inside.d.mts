@@ -1,2 +1,0 @@
-export const INSIDE: readonly string[];
-export const INSIDE_COMMONJS: readonly string[];

@@ -43,6 +43,8 @@ const sourceOf = (path: string): string => inProject(`${path}.ts`);
 
 /** What bundled CommonJS requires. */
 const BUILTINS = ['child_process', 'fs', 'path'];
+/** A path, or a module that a plugin makes. */
+const NO_PACKAGE = /^(?:[./\0]|builtin:)/;
 /** The declarations have the documentation. */
 const COMMENTS = { jsdoc: false };
 
@@ -90,14 +92,14 @@ export default defineConfig(({ mode }) => {
     publicDir: false,
     plugins: [
       protocolVersion,
-      notices(isCommonJs ? IN_COMMONJS : IN_THE_CODE),
+      ...(isCommonJs ? [] : [notices(IN_COMMONJS)]),
       // A `require` of these becomes an `import`.
       ...(isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })]),
     ],
     define: { BUILT_VERSION: JSON.stringify(manifest.version) },
     // The build of `yaml` for browsers consists of modules.
     resolve: { alias: { yaml: inProject('node_modules/yaml/browser/dist/index.js') } },
-    ssr: { noExternal: [...bundled] },
+    ssr: { noExternal: true },
     build: {
       ssr: true,
       outDir: inProject(isCommonJs ? OUT_COMMONJS : OUT),
@@ -108,7 +110,7 @@ export default defineConfig(({ mode }) => {
         input: Object.fromEntries(
           [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
         ),
-        external: (specifier) => /^[^./\0]/.test(specifier) && !isBundled(specifier),
+        external: (specifier) => !NO_PACKAGE.test(specifier) && !isBundled(specifier),
         treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
         preserveEntrySignatures: 'strict',
         output: isCommonJs

@@ -137,7 +137,6 @@ export type {
   NamingTemplate,
   PolicyOverrides,
   ServerConfig,
-  ServerLimits,
   ServerSettings,
   StdioServerConfig,
 } from './config/entry/server-config.js';

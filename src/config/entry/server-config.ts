@@ -6,9 +6,6 @@ import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 /** Which clients of a gateway share a connection to a server. */
 export type Isolation = 'per-session' | 'shared';
 
-/** The limits that an entry can set for its server. */
-export type ServerLimits = Omit<MessageLimits, 'eventsPerSecond'>;
-
 /** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
 export interface ServerSettings {
   /** `false` starts no connection; the status is `stopped` with the reason `disabled`. Default true. */
@@ -35,8 +32,11 @@ export interface ServerSettings {
   readonly maxConcurrentCalls?: number;
   /** Whether to repeat calls that were lost with their connection. Default: `retryCalls` of the troupe. */
   readonly retryCalls?: RetryCalls;
-  /** How much one message and one list of the server may hold. Default, for each number: `limits` of the troupe. */
-  readonly limits?: ServerLimits;
+  /**
+   * How much one message and one list of the server may hold, and how many events it may cause. Default, for each number:
+   * `limits` of the troupe.
+   */
+  readonly limits?: MessageLimits;
   /**
    * For a gateway with several clients. `per-session`: each client has its own connection. `shared`: all clients share
    * one, and a request of the server goes to the client that caused it, or is refused. Default: a client that can

@@ -1,8 +1,8 @@
 /** An empty project for one case, its servers, and what they leave behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { emptyProject, install } from '../package/install.mjs';
 
@@ -31,11 +31,18 @@ export function makeWorkshop({ packages, type = 'module' }, { tarball, quick }, 
   try {
     // The servers use the SDK.
     install(folder, tarball, '@modelcontextprotocol/sdk', ...(quick ? [] : packages));
+    if (quick) for (const name of packages) link(folder, name);
   } catch (error) {
     remove();
     throw error;
   }
   return { folder, remove };
+}
+
+function link(folder, name) {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(PROJECT, 'node_modules', name), place);
 }
 
 /** Starts the HTTP server of a project and writes the three configurations into a folder. */

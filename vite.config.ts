@@ -124,6 +124,7 @@ export default defineConfig(({ mode }) => {
             }
           : {
               comments: COMMENTS,
+              polyfillRequire: false,
               entryFileNames: '[name].js',
               chunkFileNames: 'chunks/[name].js',
               codeSplitting: { groups },

@@ -124,7 +124,6 @@ export default defineConfig(({ mode }) => {
             }
           : {
               comments: COMMENTS,
-              polyfillRequire: false,
               entryFileNames: '[name].js',
               chunkFileNames: 'chunks/[name].js',
               codeSplitting: { groups },

@@ -34,7 +34,9 @@ describe('importing the package', () => {
     const held = loaded.filter(isOwn).flatMap(heldBy);
     expect(held.length).toBeGreaterThan(50);
     expect(held.filter((path) => !early.has(path))).toEqual([]);
-    expect(loaded.filter((path) => !isOwn(path) && !early.has(path))).toEqual([]);
+    // The runtime of the bundler names it in vain. Node has it loaded already.
+    const others = loaded.filter((path) => !isOwn(path) && path !== 'node:module');
+    expect(others.filter((path) => !early.has(path))).toEqual([]);
   });
 });
 

@@ -1,27 +1,28 @@
 /**
- * Bundles what the package offers, from the sources, into `dist/bundle`: a host that imports it reads a few files instead of
- * two hundred. Dependencies stay outside, except for those of which a small part is used, and what is imported lazily stays in
- * files of its own.
+ * Bundles what the package offers, from the sources: a host that imports it reads a few files instead of two hundred.
+ * Dependencies stay outside, except for those of `tools/package/bundled.mjs`, and what is imported lazily stays in files of its
+ * own. `vite build` writes modules to `dist/bundle`, `vite build --mode commonjs` the same for `require` to `dist/commonjs`.
  *
  * B1. All entry points come from one build, so that a class or a state of a module exists once, whichever are imported.
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
  */
 import { fileURLToPath } from 'node:url';
+import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
-import { IN_THE_CODE } from './tools/package/bundled.mjs';
+import { IN_COMMONJS, IN_THE_CODE } from './tools/package/bundled.mjs';
 import { notices } from './tools/package/notices.js';
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
 
 const OUT = 'dist/bundle';
+const OUT_COMMONJS = 'dist/commonjs';
 
-/** What the manifest names, and the program that `scriptedProgram` runs. */
-const ENTRY_POINTS = [
-  ...Object.values(manifest.exports).flatMap((each) => (typeof each === 'string' ? [] : each.default)),
-  manifest.bin.troupe,
-  `./${OUT}/src/testing/scripted-server-main.js`,
-].map((path) => path.slice(`./${OUT}/`.length, -'.js'.length));
+const LIBRARY = Object.values(manifest.exports).flatMap((each) =>
+  typeof each === 'string' ? [] : pathOf(each.import.default),
+);
+/** The command, and the program that `scriptedProgram` runs. */
+const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main'];
 
 /**
  * What is read together is one file: a module goes to the first part all of whose roots load it. The rest is split as
@@ -39,9 +40,18 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const sourceOf = (path: string): string => inProject(`${path}.ts`);
-const isBundled = (specifier: string): boolean =>
-  IN_THE_CODE.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-const isOutside = (specifier: string): boolean => !/^[./]/.test(specifier) && !isBundled(specifier);
+
+/** What bundled CommonJS requires. */
+const BUILTINS = ['child_process', 'fs', 'path'];
+/** A path, or a module that a plugin makes. */
+const NO_PACKAGE = /^(?:[./\0]|builtin:)/;
+/** The declarations have the documentation. */
+const COMMENTS = { jsdoc: false };
+
+/** The path of a source, without its ending. */
+function pathOf(built: string): string {
+  return built.slice(`./${OUT}/`.length, -'.js'.length);
+}
 
 const loaded = new Map<string, ReadonlySet<string>>();
 
@@ -73,28 +83,52 @@ const protocolVersion: Plugin = {
       : undefined,
 };
 
-export default defineConfig({
-  publicDir: false,
-  plugins: [protocolVersion, notices(IN_THE_CODE)],
-  ssr: { noExternal: [...IN_THE_CODE] },
-  build: {
-    ssr: true,
-    outDir: inProject(OUT),
-    target: 'node20',
-    minify: false,
-    reportCompressedSize: false,
-    rolldownOptions: {
-      input: Object.fromEntries(ENTRY_POINTS.map((path) => [path, sourceOf(path)])),
-      external: isOutside,
-      treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
-      preserveEntrySignatures: 'strict',
-      output: {
-        entryFileNames: '[name].js',
-        chunkFileNames: 'chunks/[name].js',
-        codeSplitting: { groups },
-        // The declarations have them.
-        comments: { jsdoc: false },
+export default defineConfig(({ mode }) => {
+  const isCommonJs = mode === 'commonjs';
+  const bundled = isCommonJs ? IN_COMMONJS : [...IN_THE_CODE, ...BUILTINS];
+  const isBundled = (specifier: string): boolean =>
+    bundled.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+  return {
+    publicDir: false,
+    plugins: [
+      protocolVersion,
+      ...(isCommonJs ? [] : [notices(IN_COMMONJS)]),
+      // A `require` of these becomes an `import`.
+      ...(isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })]),
+    ],
+    define: { BUILT_VERSION: JSON.stringify(manifest.version) },
+    // The build of `yaml` for browsers consists of modules.
+    resolve: { alias: { yaml: inProject('node_modules/yaml/browser/dist/index.js') } },
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      outDir: inProject(isCommonJs ? OUT_COMMONJS : OUT),
+      target: 'node20',
+      minify: isCommonJs,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input: Object.fromEntries(
+          [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
+        ),
+        external: (specifier) => !NO_PACKAGE.test(specifier) && !isBundled(specifier),
+        treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
+        preserveEntrySignatures: 'strict',
+        output: isCommonJs
+          ? {
+              comments: COMMENTS,
+              format: 'cjs',
+              dynamicImportInCjs: false,
+              keepNames: true,
+              entryFileNames: '[name].cjs',
+              chunkFileNames: 'chunks/[name].cjs',
+            }
+          : {
+              comments: COMMENTS,
+              entryFileNames: '[name].js',
+              chunkFileNames: 'chunks/[name].js',
+              codeSplitting: { groups },
+            },
       },
     },
-  },
+  };
 });

@@ -3,49 +3,59 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Written into the code by `vite.config.ts`, so that it is known in the bundle of a host as well. */
+declare const BUILT_VERSION: string;
+
 interface Manifest {
   readonly name: string;
   readonly version: string;
 }
 
-interface PackageLocation {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
-
 const NAME = 'mcp-troupe';
-/** In the bundle of a host there may be nothing of this package but its code. */
-const UNKNOWN: PackageLocation = { folder: '/', manifest: { name: NAME, version: '0.0.0' } };
+const ROOT = '/';
+const builtVersion = typeof BUILT_VERSION === 'string' ? BUILT_VERSION : undefined;
 
-/** Sources and bundles lie at different depths below the manifest. */
-function findPackage(folder: string): PackageLocation {
-  const manifest = readManifest(folder);
-  if (manifest?.name === NAME) return { folder, manifest };
-  const above = dirname(folder);
-  return above === folder ? UNKNOWN : findPackage(above);
+/**
+ * In the bundle of a host there is nothing of this package but its code: then its files are in the package that is installed
+ * there. Some bundlers write the address that the code had when they read it; hence the program is asked as well. The working
+ * directory is not: anybody's project may be there.
+ */
+function packageFolder(): string {
+  return packageAbove(ownFolder()) ?? packageAbove(dirname(process.argv[1] ?? ROOT)) ?? ROOT;
 }
 
-function readManifest(folder: string): Manifest | undefined {
+/** Sources and bundles lie at different depths below the manifest. An installed package must be of the same version. */
+function packageAbove(from: string): string | undefined {
+  const installed = join(from, 'node_modules', NAME);
+  if (versionIn(from) !== undefined) return from;
+  if (builtVersion !== undefined && versionIn(installed) === builtVersion) return installed;
+  const above = dirname(from);
+  return above === from ? undefined : packageAbove(above);
+}
+
+/** Undefined if this package is not there. */
+function versionIn(folder: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    return name === NAME ? version : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Undefined if a host's bundler has turned this into something other than a module. */
-function ownFolder(): string | undefined {
+/** CommonJS has no address of a module. A bundler may have made something else of either. */
+function ownFolder(): string {
   try {
-    return dirname(fileURLToPath(import.meta.url));
+    return typeof __dirname === 'string' ? __dirname : dirname(fileURLToPath(import.meta.url));
   } catch {
-    return undefined;
+    return ROOT;
   }
 }
 
-const own = ownFolder();
-const { folder, manifest } = own === undefined ? UNKNOWN : findPackage(own);
+export const PACKAGE = {
+  name: NAME,
+  version: builtVersion ?? versionIn(packageFolder()) ?? '0.0.0',
+} as const;
 
-export const PACKAGE = { name: manifest.name, version: manifest.version } as const;
-
-/** The place of a file that comes with this package, given as a path in it. */
-export const inPackage = (path: string): string => join(folder, path);
+/** The place of a file that comes with this package, given as a path in it. Nothing is there if it is not installed. */
+export const inPackage = (path: string): string => join(packageFolder(), path);

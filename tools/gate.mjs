@@ -33,8 +33,13 @@ const lanes = [
     { name: 'format', run: (log) => npm(log, 'run', 'format:check') },
     { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
     { name: 'publint', needs: 'tarball', run: (log) => bin(log, 'publint', 'run', tarball(), '--strict') },
-    { name: 'attw', needs: 'tarball', run: (log) => bin(log, 'attw', tarball(), '--profile', 'esm-only') },
+    { name: 'attw', needs: 'tarball', run: (log) => bin(log, 'attw', tarball(), '--profile', 'node16') },
     { name: 'runtimes', needs: 'dist', run: (log) => node(log, 'tools/runtimes/main.mjs', '--gate') },
+    {
+      name: 'bundlers',
+      needs: 'tarball',
+      run: (log) => node(log, 'tools/bundlers/main.mjs', '--quick', '--tarball', tarball()),
+    },
     { name: 'smoke', needs: 'tarball', run: (log) => node(log, 'tools/package/smoke.mjs', tarball()) },
   ],
 ];

@@ -1,6 +1,7 @@
 /** The visualizer with a recorded incident in it, as a page that needs no server: what its "Export" writes. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { pageInOneFile } from '../../visualizer/src/log/one-file.js';
 import { sharePage } from '../../visualizer/src/log/share-page.js';
 import { inProject } from './project.js';
@@ -22,17 +23,24 @@ export async function writeIncidents(outDir: string): Promise<void> {
 }
 
 async function template(): Promise<string> {
-  const read = (address: string): Promise<string> => readFile(join(PAGE, address), 'utf8');
   const names = await readdir(join(PAGE, 'assets')).catch(() => undefined);
   if (names === undefined) throw new Error('The visualizer is not built; run: npm run build:page');
   const worker = (start: string): string => {
     const name = names.find((candidate) => candidate.startsWith(start));
     if (name === undefined) throw new Error(`The visualizer has no file for ${start}.`);
-    return `./assets/${name}`;
+    return `./assets/${name.slice(0, -'.gz'.length)}`;
   };
   return pageInOneFile({
     page: await read('index.html'),
     workers: { elk: worker('elk-worker'), log: worker('log-worker') },
     read,
   });
+}
+
+/** Scripts are compressed. */
+async function read(address: string): Promise<string> {
+  const path = join(PAGE, address);
+  return address.endsWith('.js')
+    ? gunzipSync(await readFile(`${path}.gz`)).toString()
+    : readFile(path, 'utf8');
 }

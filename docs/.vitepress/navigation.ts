@@ -38,6 +38,7 @@ const SECTIONS: readonly Section[] = [
         'containment',
         'docker',
         'nextjs',
+        'bundlers',
         'recipes',
       ],
       ...['testing', 'troubleshooting'],

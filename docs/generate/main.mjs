@@ -15,6 +15,7 @@ import * as machinesEntry from 'mcp-troupe/machines';
 import { format, resolveConfig } from 'prettier';
 import { ENTRY_FIELDS } from '../../dist/src/config/entry/entry-fields.js';
 import { apiPages } from './api/api-pages.mjs';
+import { bundlersPage } from './bundlers-page.mjs';
 import { decisionsPage, readDecisions } from './decisions-page.mjs';
 import { errorsPage } from './errors-page.mjs';
 import { eventsPage } from './events-page.mjs';
@@ -71,6 +72,7 @@ async function generate() {
       details: await read('src/lifecycle/status-details.ts'),
       states: await read('machines/connection/connection.states.ts'),
     }),
+    'bundlers.md': bundlersPage(JSON.parse(await read('tools/bundlers/results.json'))),
     'package.md': packagePage({
       manifest: JSON.parse(await read('package.json')),
       installed: JSON.parse(await read('package-lock.json')).packages,

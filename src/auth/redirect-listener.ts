@@ -15,6 +15,7 @@ import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { HEADER_LIMITS, limitConnections } from '../transports/http/connection-limit.js';
 import { TransportError } from '../failures/transport-error.js';
+import { reasonOf } from '../text/error-message.js';
 
 export interface Loopback {
   readonly url: string;
@@ -103,7 +104,7 @@ async function isTaken(server: Server, host: string, port: number): Promise<stri
     await listening;
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return reasonOf(error);
   }
 }
 

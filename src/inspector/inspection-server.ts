@@ -22,6 +22,7 @@ import { Routes } from './inspector-routes.js';
 import type { InspectionSource } from './inspection-source.js';
 import { STATELY_PAGE } from './stately-bridge.js';
 import { makeToken, AccessGuard } from './access-guard.js';
+import { reasonOf } from '../text/error-message.js';
 
 export interface InspectionServer {
   /** The address of the page, with the token in its fragment. Anybody who has it can see and command everything. */
@@ -121,7 +122,7 @@ async function listen(server: Server, port: number): Promise<void> {
   try {
     await listening;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    const code = reasonOf(error);
     throw new ConfigError(`Port ${port} of ${HOST} is not available (${code}): free it, or choose another.`, {
       cause: error,
     });

@@ -2,9 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { gunzipSync } from 'node:zlib';
 import { parseJson } from '../json/parse-json.js';
 import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } from './inspector-answers.js';
-import type { PageFiles } from './page-files.js';
+import type { PageFile, PageFiles } from './page-files.js';
 import { INSPECTION_PATHS, type CommandRequest } from './page-protocol.js';
 import { readBody } from '../transports/http/request-body.js';
 import type { InspectionSource } from './inspection-source.js';
@@ -28,7 +29,7 @@ const NO_COMMAND: Refused = {
 const NOT_BUILT: Refused = {
   status: 503,
   error:
-    "The page is missing from the package. A host that bundles mcp-troupe must keep it external; in the repository, 'npm run build' builds the page.",
+    "The page is not there. Where a host is bundled, install mcp-troupe, of the same version, in a 'node_modules' beside or above the bundle; in the repository, run 'npm run build'.",
 };
 
 export interface Exchange {
@@ -61,9 +62,7 @@ export class Routes {
     }
     const file = await this.#files.get(url.pathname);
     if (file !== undefined) {
-      beginAnswer(response, file.type, { 'content-length': file.bytes.length });
-      response.end(file.bytes);
-      return;
+      return sendFile(file, request, response);
     }
     const isBuilt = url.pathname !== '/' || (await this.#files.isBuilt());
     refuse(response, isBuilt ? { status: 404, error: 'There is no such file.' } : NOT_BUILT);
@@ -124,6 +123,19 @@ export class Routes {
     beginAnswer(response, LINES_TYPE);
     await pipeline(Readable.from(this.#source.log()), response);
   }
+}
+
+/** Browsers accept gzip; other programs may not. */
+function sendFile(
+  { type, bytes, isCompressed }: PageFile,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const accepts = /\bgzip\b/.test(String(headers['accept-encoding']));
+  const body = isCompressed && !accepts ? gunzipSync(bytes) : bytes;
+  const encoding = isCompressed && accepts ? { 'content-encoding': 'gzip' } : {};
+  beginAnswer(response, type, { 'content-length': body.length, ...encoding });
+  response.end(body);
 }
 
 function answer(response: ServerResponse, body: object): void {

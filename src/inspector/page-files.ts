@@ -3,16 +3,21 @@
  * lead out of it.
  */
 import { readdir, readFile } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { basename, extname, join, relative, sep } from 'node:path';
 import { inPackage } from '../package.js';
 
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
+  /** Whether the bytes are compressed with gzip. */
+  readonly isCompressed: boolean;
 }
 
 /** The output of `npm run build`. */
 const BUILT = inPackage('dist/visualizer');
+
+/** The build compresses scripts: most of the package would be theirs. */
+const COMPRESSED = '.gz';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -36,7 +41,9 @@ export class PageFiles {
   async get(path: string): Promise<PageFile | undefined> {
     const file = (await this.#listed()).get(path);
     if (file === undefined) return undefined;
-    return { type: TYPES[extname(file)] ?? 'application/octet-stream', bytes: await readFile(file) };
+    const isCompressed = file.endsWith(COMPRESSED);
+    const type = TYPES[extname(isCompressed ? basename(file, COMPRESSED) : file)];
+    return { type: type ?? 'application/octet-stream', bytes: await readFile(file), isCompressed };
   }
 
   async isBuilt(): Promise<boolean> {
@@ -58,7 +65,8 @@ async function listed(folder: string): Promise<ReadonlyMap<string, string>> {
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    files.set(`/${relative(folder, file).split(sep).join('/')}`, file);
+    const path = `/${relative(folder, file).split(sep).join('/')}`;
+    files.set(path.endsWith(COMPRESSED) ? path.slice(0, -COMPRESSED.length) : path, file);
   }
   const index = files.get('/index.html');
   if (index !== undefined) files.set('/', index);

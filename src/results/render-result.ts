@@ -15,6 +15,7 @@ import { processFolder, type SpillPort } from './spill-folder.js';
 import { splitContent, type MediaBlock } from './split-content.js';
 import { BOUNDARY_NAME, hideBoundaryName } from './boundary-name.js';
 import { setImmediate as turn } from 'node:timers/promises';
+import { reasonOf } from '../text/error-message.js';
 
 /** Options of `renderResult`. */
 export interface RenderOptions {
@@ -106,12 +107,6 @@ async function spillWhole(
     notice(options, 'spill-failed', `${nameOf(options)}: ${why}`);
     return { whereabouts: why };
   }
-}
-
-/** Leaves out the path that the message of a file system error holds. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no reason was given';
-  return (error as NodeJS.ErrnoException).code ?? error.message;
 }
 
 function notice(

@@ -6,6 +6,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { replaceFile } from './replace-file.js';
+import { codeOf } from '../text/error-message.js';
 
 /** The text of the file; undefined if there is none. Rejects if it is not a file, or has more than `most` bytes. */
 export async function readStored(file: string, most = Infinity): Promise<string | undefined> {
@@ -23,7 +24,8 @@ export async function readStored(file: string, most = Infinity): Promise<string 
 
 /** Whether reading failed because there is no such file. */
 export function isAbsence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** Renames a file that cannot be understood, so that another can take its place. If it is gone already, nothing is done. */

@@ -2,10 +2,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../../tools/import-graph.mjs';
 
+interface Entry {
+  readonly types: string;
+  readonly default: string;
+}
+
+export interface EntryConditions {
+  readonly import: Entry;
+  readonly 'module-sync': Entry;
+  readonly module: string;
+  readonly bun: string;
+  readonly require: Entry;
+}
+
 export interface PackageManifest {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | EntryConditions>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;

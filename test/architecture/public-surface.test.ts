@@ -12,7 +12,7 @@ import { MANAGER_COMMANDS, TROUPE_PHASES } from '../../machines/manager/manager.
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import { CONNECTION_STATES } from '../../machines/connection/connection.states.js';
 import { PROJECT } from '../../tools/import-graph.mjs';
-import { packageManifest } from './package-manifest.js';
+import { packageManifest, type EntryConditions } from './package-manifest.js';
 import { ENTRY_POINTS } from './public-names.js';
 
 interface ExportedNames {
@@ -71,13 +71,22 @@ function errorCodes(text: string): Record<string, unknown> {
   return codes;
 }
 
+/** Only a program that can load no module with `require`, such as Jest, gets the second copy. */
+function conditionsOf(target: string): EntryConditions {
+  const module = { types: `./dist/${target}.d.ts`, default: `./dist/bundle/${target}.js` };
+  return {
+    import: module,
+    'module-sync': module,
+    module: module.default,
+    bun: module.default,
+    require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
+  };
+}
+
 describe('the package', () => {
   it('has the expected entry points, each built from the source of the same name.', () => {
     const { exports } = packageManifest();
-    const built = ENTRY_POINTS.map(({ subpath, target }) => [
-      subpath,
-      { types: `./dist/${target}.d.ts`, default: `./dist/bundle/${target}.js` },
-    ]);
+    const built = ENTRY_POINTS.map(({ subpath, target }) => [subpath, conditionsOf(target)]);
     expect(exports).toEqual({ ...Object.fromEntries(built), './package.json': './package.json' });
   });
 

@@ -1,2 +1,3 @@
 export const IN_THE_CODE: readonly string[];
+export const IN_COMMONJS: readonly string[];
 export const IN_THE_PAGE: readonly string[];

@@ -42,7 +42,7 @@ const OPTIONS = {
  * The pages by name. An entry point without a header comment is an error, and so is a declaration, a member, a parameter or
  * a variant of a union without a description.
  *
- * @param {{ name: string, exports: Record<string, string | { types: string }> }} manifest package.json
+ * @param {{ name: string, exports: Record<string, string | { import: { types: string } }> }} manifest package.json
  * @param {{ root?: string, tsconfig?: string }} [package_] where the package is, and the project that has its declarations
  * @returns {Promise<Record<string, string>>}
  */
@@ -53,7 +53,7 @@ export async function apiPages(
   const entries = await Promise.all(
     Object.entries(exports)
       .filter(([, target]) => typeof target !== 'string')
-      .map(async ([path, { types }]) => ({
+      .map(async ([path, { import: { types } }]) => ({
         file: pageName(path),
         specifier: join(name, path),
         types,

@@ -10,7 +10,7 @@ import type {
 } from '../../mcp/oauth.js';
 import { KnownSecrets } from '../../secrets/known-secrets.js';
 import { PACKAGE } from '../../package.js';
-import { messageOf } from '../../text/error-message.js';
+import { messageOf, codeOf } from '../../text/error-message.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { AuthSession, type AuthSessionParts } from './account.js';
 import type { AuthServer, OAuthClient, AssertionRequest } from '../auth-options.js';
@@ -220,8 +220,7 @@ function readKey(client: OAuthClient, pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    throw unusable(client, `cannot be read (${code}).`);
+    throw unusable(client, `cannot be read (${codeOf(error) ?? 'it is not a key'}).`);
   }
 }
 

@@ -2,9 +2,9 @@
  * Sign-ins in the keychain of the platform, through `@napi-rs/keyring`, which the host installs if it wants this.
  * Processes take turns with the lock files of the file store.
  */
-import { createRequire } from 'node:module';
 import { isObject } from '../../config/entry/read-shape.js';
 import { ConfigError } from '../../errors.js';
+import { reasonOf } from '../../text/error-message.js';
 import { PACKAGE } from '../../package.js';
 import { parseJson } from '../../json/parse-json.js';
 import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
@@ -23,7 +23,10 @@ export interface KeychainTokenStoreOptions {
   readonly service?: string;
   /** Options of the lock files. Default: as for the file store. */
   readonly locks?: FileTokenStoreOptions;
-  /** Loads the keychain package. Default: `@napi-rs/keyring`, resolved from this package. */
+  /**
+   * Loads the keychain package. Default: imports `@napi-rs/keyring`, which a bundler does not see. A host that bundles it
+   * passes `() => import('@napi-rs/keyring')`.
+   */
   readonly load?: () => Promise<unknown>;
 }
 
@@ -67,10 +70,11 @@ export function keychainTokenStore(
   };
 }
 
-/** Loaded by a computed name, so that no compiler or bundler looks for the optional package. */
+const PEER = '@napi-rs/keyring';
+
+/** By a variable and with these comments, so that no compiler or bundler looks for the optional package. */
 async function loadPeer(): Promise<unknown> {
-  const fromHere = createRequire(import.meta.url);
-  return fromHere('@napi-rs/keyring');
+  return import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ PEER);
 }
 
 async function toKeyring(load: () => Promise<unknown>): Promise<Keyring> {
@@ -78,7 +82,10 @@ async function toKeyring(load: () => Promise<unknown>): Promise<Keyring> {
   try {
     loaded = await load();
   } catch (cause) {
-    throw new ConfigError('Keeping sign-ins in the keychain needs the package @napi-rs/keyring.', { cause });
+    throw new ConfigError(
+      `Keeping sign-ins in the keychain needs the package @napi-rs/keyring: ${reasonOf(cause)}`,
+      { cause },
+    );
   }
   return loaded as Keyring;
 }

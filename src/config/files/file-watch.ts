@@ -13,7 +13,7 @@
 import type { FSWatcher } from 'chokidar';
 import { access, constants, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { toError } from '../../text/error-message.js';
+import { toError, codeOf } from '../../text/error-message.js';
 
 const NOTHING = JSON.stringify([[], []]);
 
@@ -150,7 +150,8 @@ async function nearestFolder(path: string, below?: string): Promise<readonly [pa
 }
 
 function isDenial(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+  const code = codeOf(error);
+  return code === 'EACCES' || code === 'EPERM';
 }
 
 function denied(folder: string): Error {

@@ -1,5 +1,5 @@
 /** Reads JSON with comments. */
-import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { createScanner, parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser';
 import {
   DEEPEST,
   makePositionFinder,
@@ -9,6 +9,7 @@ import {
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
+  type TreeNode,
 } from './text-tree.js';
 
 const EXPECTATIONS: Readonly<Record<string, string>> = {
@@ -60,7 +61,7 @@ function excessIn(text: string): ParsedText | undefined {
   return tooMuch(MOST_TOKENS, 'names, values and brackets');
 }
 
-function toBrokenText(error: ParseError, body: string, root: Node | undefined): ParsedText {
+function toBrokenText(error: ParseError, body: string, root: TreeNode | undefined): ParsedText {
   const code = printParseErrorCode(error.error);
   const end = body.trimEnd().length;
   const isAtEnd = error.offset >= end;

@@ -2,6 +2,7 @@
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import nodePath, { basename, dirname, join, relative, resolve, type PlatformPath } from 'node:path';
 import { THIS_PLATFORM } from '../../platform/platform.js';
+import { codeOf } from '../../text/error-message.js';
 
 /**
  * The folders from `start` upwards that hold one of the `marks`, the nearest first, up to below the user's home folder.
@@ -79,7 +80,7 @@ export async function isFromEverybodys(file: string): Promise<boolean> {
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
-    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ELOOP',
+    (error: unknown) => codeOf(error) === 'ELOOP',
   );
 }
 

@@ -7,6 +7,7 @@ import { isFromEverybodys } from './project-root.js';
 import type { Layout } from './layout.js';
 import type { InputSpec, Scope } from '../entry/server-spec.js';
 import type { ServerConfig } from '../entry/server-config.js';
+import { reasonOf } from '../../text/error-message.js';
 
 /** One place that may name servers. A text that is already available is not read from `path` again. */
 export interface Source {
@@ -130,7 +131,7 @@ function toText(bytes: Buffer): string {
 export function readProblem(source: Source, error: unknown): ConfigProblem {
   const unreadable = { code: 'file-unreadable', source: sourceName(source) } as const;
   if (error instanceof UnfitFile) return { ...unreadable, message: error.message };
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const reason = reasonOf(error);
   const message = READ_ERRORS[reason] ?? `cannot be read (${reason})`;
   return { ...unreadable, ...(reason === 'ENOENT' && { code: 'file-not-found' }), message };
 }

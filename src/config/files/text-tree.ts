@@ -1,12 +1,18 @@
 /**
  * A configuration text as a tree with the position of every part, for every syntax.
  *
- * The nodes are those of `jsonc-parser`; the readers of other syntaxes build the same. It knows nothing of servers.
+ * The nodes are those of `jsonc-parser`, whose types users do not have; the readers of other syntaxes build the same. It knows
+ * nothing of servers.
  */
-import type { Node } from 'jsonc-parser';
 import type { Path, Position } from '../entry/problem.js';
 
-export type TreeNode = Node;
+export interface TreeNode {
+  readonly type: 'object' | 'array' | 'property' | 'string' | 'number' | 'boolean' | 'null';
+  readonly value?: unknown;
+  readonly offset: number;
+  readonly length: number;
+  readonly children?: TreeNode[];
+}
 
 /** A named part of an object. */
 export interface Member {

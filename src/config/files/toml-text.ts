@@ -2,7 +2,6 @@
  * Reads TOML. The parser reports values but no positions, so the positions of names are looked up in the text: a table
  * by its header, a field by the line that begins with it. A name that is not found has the position of its table.
  */
-import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
 import { isDeeperThan } from '../../json/nesting.js';
 import {
@@ -15,6 +14,7 @@ import {
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
+  type TreeNode,
 } from './text-tree.js';
 
 const WRITTEN_TWICE = 'a name is written more than once';
@@ -108,7 +108,7 @@ function partsOf(key: string): readonly string[] {
   return [...key.matchAll(KEY_PART)].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }
 
-function toNode(value: unknown, place: Location | undefined, inherited = 0): Node {
+function toNode(value: unknown, place: Location | undefined, inherited = 0): TreeNode {
   const offset = place?.offset ?? inherited;
   const node = { offset, length: 0 };
   if (Array.isArray(value)) {
@@ -116,9 +116,9 @@ function toNode(value: unknown, place: Location | undefined, inherited = 0): Nod
     return { ...node, type: 'array', children };
   }
   if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
-    const children = Object.entries(value).map(([name, item]): Node => {
+    const children = Object.entries(value).map(([name, item]): TreeNode => {
       const child = toNode(item, place?.below.get(name), offset);
-      const key: Node = { type: 'string', offset: child.offset, length: 0, value: name };
+      const key: TreeNode = { type: 'string', offset: child.offset, length: 0, value: name };
       return { type: 'property', offset: child.offset, length: 0, children: [key, child] };
     });
     return { ...node, type: 'object', children };

@@ -1,5 +1,4 @@
 /** Reads YAML. Follows anchors, aliases and merges within a size limit. A repeated name is an error in YAML. */
-import type { Node } from 'jsonc-parser';
 import {
   isAlias,
   isMap,
@@ -23,6 +22,7 @@ import {
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
+  type TreeNode,
 } from './text-tree.js';
 
 const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
@@ -108,7 +108,7 @@ class TreeBuilder {
     this.targets = targetsOf(document);
   }
 
-  build(part: unknown, inherited: number): Node {
+  build(part: unknown, inherited: number): TreeNode {
     this.size += 1;
     this.depth += 1;
     if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0, 'too-complex');
@@ -130,7 +130,7 @@ class TreeBuilder {
       const offset = part.range?.[0] ?? inherited;
       refuseRepeats(part.items, offset);
       const [merges, own] = [part.items.filter(isMerge), part.items.filter((item) => !isMerge(item))];
-      const children = own.map(({ key, value }): Node => {
+      const children = own.map(({ key, value }): TreeNode => {
         const name = this.build(key, offset);
         return { ...name, type: 'property', children: [name, this.build(value, name.offset)] };
       });
@@ -152,10 +152,10 @@ class TreeBuilder {
   }
 
   /** The new names that `<<` brings: from one object, or from a list of them. */
-  private merged(value: unknown, offset: number, present: readonly Node[]): readonly Node[] {
+  private merged(value: unknown, offset: number, present: readonly TreeNode[]): readonly TreeNode[] {
     const source = this.build(value, offset);
     const known = new Set(present.map(nameOf));
-    const added: Node[] = [];
+    const added: TreeNode[] = [];
     for (const object of source.type === 'array' ? (source.children ?? []) : [source]) {
       if (object.type !== 'object')
         throw new Refusal("'<<' needs an object, or a list of objects", object.offset);
@@ -200,11 +200,11 @@ function isMerge({ key }: Pair): boolean {
   return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
 }
 
-function nameOf({ children = [] }: Node): unknown {
+function nameOf({ children = [] }: TreeNode): unknown {
   return children[0]?.value;
 }
 
-function scalarNode(part: unknown, inherited: number): Node {
+function scalarNode(part: unknown, inherited: number): TreeNode {
   if (!isScalar(part)) return { type: 'null', offset: inherited, length: 0, value: null };
   const { value, source = '', range } = part;
   const place = { offset: range?.[0] ?? inherited, length: 0 };

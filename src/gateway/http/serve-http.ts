@@ -19,7 +19,7 @@ import { HEADER_LIMITS, limitConnections } from '../../transports/http/connectio
 import { isLoopback } from '../../text/host-reach.js';
 import { systemClock, type Logger } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
-import { messageOf } from '../../text/error-message.js';
+import { messageOf, reasonOf } from '../../text/error-message.js';
 import { RPC } from '../client/client-message.js';
 import { DEFAULT_GRACE_PERIOD_MS, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
@@ -212,7 +212,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   try {
     await listening;
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = reasonOf(error);
     const message = NO_ADDRESS.has(code)
       ? `${host} is not an address of this computer (${code}): give one such as 127.0.0.1 or 0.0.0.0.`
       : `Port ${port} of ${host} is not available (${code}): free it, or choose another.`;

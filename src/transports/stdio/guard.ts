@@ -23,6 +23,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { GUARD_SCRIPT } from './guard-script.js';
+import { reasonOf } from '../../text/error-message.js';
 
 /** The place of one server with the guard. */
 export interface GuardLocation {
@@ -87,10 +88,9 @@ export class Guard {
   #reportFailure(error: unknown, report: Report): void {
     if (this.#hasReportedFailure) return;
     this.#hasReportedFailure = true;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     report({
       kind: 'no-guard',
-      message: `Servers may outlive a host that is killed: their guard, a shell script, could not be started (${code}).`,
+      message: `Servers may outlive a host that is killed: their guard, a shell script, could not be started (${reasonOf(error)}).`,
     });
   }
 

@@ -14,6 +14,7 @@ import { guardServer } from './guard.js';
 import { hasSpawned, markedEnvironment } from './spawn-server.js';
 import { startedTree } from './started-tree.js';
 import { StopLadder } from './stop-ladder.js';
+import { reasonOf } from '../../text/error-message.js';
 
 export interface CommandRun {
   readonly command: string;
@@ -48,9 +49,9 @@ export async function runCommand(run: CommandRun): Promise<string> {
     windowsHide: true,
   });
   if (child.pid === undefined) {
-    const code = await hasSpawned(child).then(() => 'unknown error', codeOf);
+    const why = await hasSpawned(child).then(() => 'it has no process id', reasonOf);
     await guarded.leave();
-    throw failed({ code: 'spawn-failed', message: `The ${name} could not be started (${code}).` });
+    throw failed({ code: 'spawn-failed', message: `The ${name} could not be started (${why}).` });
   }
   guarded.cover(child.pid);
   const tree = startedTree(child, child.pid);
@@ -105,8 +106,4 @@ export async function runCommand(run: CommandRun): Promise<string> {
 
 function failed(failure: RawFailure): TransportError {
   return new TransportError(failure);
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }

@@ -12,6 +12,7 @@ import type { RawFailure } from '../../failures/transport-error.js';
 import { findProgram, isPath, variable } from '../../platform/find-program.js';
 import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { OWNER_VARIABLE, SESSION_VARIABLE, type SessionMark } from './owner-mark.js';
+import { codeOf, reasonOf } from '../../text/error-message.js';
 
 export interface SpawnSpec {
   readonly command: string;
@@ -100,7 +101,7 @@ export async function spawnFailure(
   spec: SpawnSpec,
   platform = THIS_PLATFORM,
 ): Promise<RawFailure> {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = reasonOf(error);
   const cwdProblem = spec.cwd === undefined ? undefined : await problemOfCwd(spec.cwd);
   if (cwdProblem !== undefined) {
     return { code: 'cwd-not-found', message: `The working directory '${spec.cwd}' ${cwdProblem}.` };
@@ -154,7 +155,7 @@ async function problemOfCwd(cwd: string): Promise<string | undefined> {
     await access(cwd, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be entered' : 'does not exist';
+    return codeOf(error) === 'EACCES' ? 'may not be entered' : 'does not exist';
   }
 }
 

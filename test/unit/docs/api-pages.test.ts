@@ -97,8 +97,8 @@ function pagesOf(part: string): Promise<Pages> {
     writeFileSync(join(root, name), text);
   }
   const exports = {
-    '.': { types: './dist/src/index.d.ts' },
-    './machines': { types: './dist/machines/index.d.ts' },
+    '.': { import: { types: './dist/src/index.d.ts' } },
+    './machines': { import: { types: './dist/machines/index.d.ts' } },
   };
   return apiPages({ name: 'lamps', exports }, { root, tsconfig: join(root, 'tsconfig.json') });
 }

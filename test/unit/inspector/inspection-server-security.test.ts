@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/event-log/record/log-sink.js';
 import { FileSource } from '../../../src/inspector/file-source.js';
@@ -168,6 +169,20 @@ describe('the inspection server answers', () => {
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; /);
       expect(headers['content-security-policy']).not.toMatch(/unsafe|https?:|\*/);
     }
+  });
+
+  it('with a compressed script, under its name, to a program that accepts gzip and to one that does not.', async () => {
+    writeFileSync(join(folder, 'page', 'assets', 'worker.js.gz'), gzipSync('export {};'));
+    const page = await showing(SAMPLE);
+    const address = `http://127.0.0.1:${page.port}/assets/worker.js`;
+    const asked = async (encoding: string): Promise<unknown[]> => {
+      const response = await fetch(address, { headers: { 'accept-encoding': encoding } });
+      const { headers } = response;
+      return [headers.get('content-encoding'), headers.get('content-type'), await response.text()];
+    };
+    const type = 'text/javascript; charset=utf-8';
+    expect(await asked('gzip, br')).toEqual(['gzip', type, 'export {};']);
+    expect(await asked('identity')).toEqual([null, type, 'export {};']);
   });
 
   it('with files of the page only.', async () => {

@@ -1,0 +1,3 @@
+import { run } from './run.mjs';
+
+run('.').then((result) => console.log(JSON.stringify(result)));

@@ -1,0 +1,1 @@
+export default process.env.EXTERNAL ? { serverExternalPackages: ['mcp-troupe'] } : {};

@@ -20,6 +20,7 @@ import type { JsonObject, Progress, ProtocolClient } from '../protocol/protocol-
 import type { AbortSignalLike } from '../async/caller-signal.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
+import type { OptionNames } from '../text/option-names.js';
 import type { CallCheck } from './call-check.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';
@@ -64,6 +65,18 @@ export interface CallOptions {
    */
   readonly expectedTool?: CatalogTool;
 }
+
+export const CALL_OPTIONS: OptionNames<CallOptions> = {
+  signal: true,
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  retryCalls: true,
+  coerceArguments: true,
+  onProgress: true,
+  meta: true,
+  context: true,
+  expectedTool: true,
+};
 
 /** The same with a lighter signal, for frequent callers, and with what only the gateway knows. */
 export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {

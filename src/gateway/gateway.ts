@@ -20,6 +20,7 @@ import { systemClock, type Clock, type Logger } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import type { StartReport } from '../runtime/start-report.js';
 import type { Troupe } from '../runtime/troupe.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { ClientSession, type Opened } from './client/client-session.js';
 import { ClientViews } from './client-views.js';
 import { CommonConnections } from './shared-connections.js';
@@ -68,6 +69,8 @@ export interface ConnectOptions {
   /** Whether the session ends after `sessionIdleMs` without a message from the client. Default false. */
   readonly endsWhenIdle?: boolean;
 }
+
+const CONNECT_OPTIONS: OptionNames<ConnectOptions> = { server: true, endsWhenIdle: true };
 
 /** An event of a connection of the gateway. */
 export type GatewayEvent = LifecycleEvent & {
@@ -133,7 +136,7 @@ export class Gateway {
     this.troupe = this.#common.troupe;
     this.#views = new ClientViews({
       common: this.troupe,
-      whenCommonStarted: () => this.start(),
+      whenCommonListed: () => this.#listed(),
       options: troupeOptions,
       mark: this.#mark,
       isBare: options.bare === true,
@@ -214,10 +217,9 @@ export class Gateway {
    * const session = await gateway.connect(gatewaySide);
    * ```
    */
-  async connect(
-    transport: Transport,
-    { server, endsWhenIdle = false }: ConnectOptions = {},
-  ): Promise<GatewaySession> {
+  async connect(transport: Transport, options: ConnectOptions = {}): Promise<GatewaySession> {
+    requireKnown('connect', options, CONNECT_OPTIONS);
+    const { server, endsWhenIdle = false } = options;
     if (this.#closed !== undefined) throw closedError();
     const { singleClient, adminTools, toolSearch, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
       this.#options;
@@ -307,6 +309,12 @@ export class Gateway {
     }
     this.#resolveRead();
     return starting;
+  }
+
+  /** Resolves when the shared connections have something to offer for each server. */
+  async #listed(): Promise<void> {
+    await Promise.race([this.start(), this.#read]);
+    await this.troupe.listed();
   }
 
   async #open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {

@@ -13,7 +13,9 @@ import { callProblem } from '../calls/call-problem.js';
 import { RetryLoop } from '../calls/retry-loop.js';
 import { onAbort } from '../async/caller-signal.js';
 import type { JsonObject } from '../protocol/protocol-client.js';
+import { requireKnown } from '../text/option-names.js';
 import {
+  REQUEST_OPTIONS,
   ServerRequest,
   type Answered,
   type Asked,
@@ -86,6 +88,7 @@ export class ConnectionRequests {
   ) {}
 
   async readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
+    requireKnown('readResource', options, REQUEST_OPTIONS);
     const flawOf = listIn('contents');
     const { answer } = await this.#request(aboutUri('resources/read', uri, flawOf), options).run();
     return answer as ReadResourceResult;
@@ -96,6 +99,7 @@ export class ConnectionRequests {
     args: Readonly<Record<string, string>> = {},
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
+    requireKnown('getPrompt', options, REQUEST_OPTIONS);
     requirePromptName(name);
     requireTexts(args, 'The arguments of a prompt');
     const params = { name, arguments: args };
@@ -107,8 +111,10 @@ export class ConnectionRequests {
   async complete(
     ref: CompletionRef,
     argument: CompletionArgument,
-    { context, ...options }: CompletionOptions = {},
+    given: CompletionOptions = {},
   ): Promise<Completion> {
+    requireKnown('complete', given, REQUEST_OPTIONS);
+    const { context, ...options } = given;
     requireRef(ref);
     requireArgument(argument);
     const about = ref.type === 'ref/prompt' ? ref.name : ref.uri;
@@ -152,6 +158,7 @@ export class ConnectionRequests {
 
   /** A repeated subscription is sent again, but does not count twice. */
   async subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    requireKnown('subscribe', options, REQUEST_OPTIONS);
     const asked = aboutUri('resources/subscribe', uri);
     requireOptions(options);
     const { signal } = options;
@@ -174,6 +181,7 @@ export class ConnectionRequests {
 
   /** Unsubscribes at the server if there is a session; later sessions are not subscribed. */
   async unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    requireKnown('unsubscribe', options, REQUEST_OPTIONS);
     const asked = aboutUri('resources/unsubscribe', uri);
     requireOptions(options);
     this.ports.wishes.unsubscribe(this.route.server, uri);
@@ -183,6 +191,7 @@ export class ConnectionRequests {
   }
 
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
+    requireKnown('setLogLevel', options, REQUEST_OPTIONS);
     requireLevel(level);
     const asked = { method: 'logging/setLevel', params: { level }, about: '' } as const;
     const { session } = await this.#request(asked, options).run();

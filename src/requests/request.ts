@@ -20,6 +20,7 @@ import {
   type ProtocolClient,
 } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';
+import type { OptionNames } from '../text/option-names.js';
 import { whyUnsupported, type RequestMethod } from './offers.js';
 
 /** Options of a request other than a tool call. */
@@ -38,6 +39,14 @@ export interface RequestOptions {
   /** Called with the server's progress; each report restarts the wait for the answer. */
   readonly onProgress?: (progress: Progress) => void;
 }
+
+export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
+  signal: true,
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  context: true,
+  onProgress: true,
+};
 
 /** The same, with what only the gateway knows. */
 export interface InternalRequestOptions extends RequestOptions {

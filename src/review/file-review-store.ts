@@ -21,6 +21,7 @@ import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.
 import { toReviewed } from '../catalog/tool-fingerprint.js';
 import type { RememberedTool, ReviewStore } from './review-store.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileReviewStore`. */
 export interface FileReviewStoreOptions {
@@ -30,6 +31,8 @@ export interface FileReviewStoreOptions {
    */
   readonly folder?: string;
 }
+
+const NAMES: OptionNames<FileReviewStoreOptions> = { folder: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 /** The names of the store's files, with the hash of the server. */
@@ -49,6 +52,7 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
  * ```
  */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
+  requireKnown('createFileReviewStore', options, NAMES);
   const place = async (): Promise<string> => options.folder ?? defaultFolder();
   const madeFolder = async (): Promise<string> => {
     const folder = await place();

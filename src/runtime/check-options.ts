@@ -65,11 +65,12 @@ const FUNCTION = problem((value) =>
 
 const CONFIG_FILE: Schema = {
   type: 'object',
-  title: '{ path, scope, trust }',
+  title: '{ path, scope, trust, optional }',
   properties: {
     path: SOME_TEXT,
     scope: { type: 'string', enum: ['given', 'project'] },
     trust: { type: 'string', enum: ['all'] },
+    optional: FLAG,
   },
   required: ['path'],
   additionalProperties: false,

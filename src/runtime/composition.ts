@@ -45,7 +45,7 @@ import { ConfigReader } from '../servers/config-reader.js';
 import { Configuration } from '../servers/configuration.js';
 import { toReviewedServer } from '../servers/server-entry.js';
 import type { Runtime } from '../servers/server.js';
-import { Servers } from '../servers/servers.js';
+import { Servers, type Declared } from '../servers/servers.js';
 import { Sessions } from '../sessions/sessions.js';
 import { allLimits } from '../transports/message-limits.js';
 import { createTransport } from '../transports/create-transport.js';
@@ -108,6 +108,10 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     clock,
   );
 
+  const declared = (server: string): Declared => ({
+    clientInfo: options.clientInfo ?? PACKAGE,
+    capabilities: internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
+  });
   const reading = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {
@@ -121,12 +125,13 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     },
     reading,
     manager,
+    declared,
     runtime: () => runtime,
     onchanged,
   });
   const store = toCatalogStore(options.cache);
   const cache =
-    store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, clock, publish });
+    store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, extras, clock, publish });
   const reviews = new Reviews({
     ...toReviewOptions(options.review),
     clock,
@@ -180,14 +185,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     createTransport: internals.createTransport ?? createTransport,
     network,
     signIns,
-    createClient: (server) =>
-      createClient({
-        clientInfo: options.clientInfo ?? PACKAGE,
-        capabilities:
-          internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
-        meta: internals.handshakeMeta,
-        clock,
-      }),
+    createClient: (server) => createClient({ ...declared(server), meta: internals.handshakeMeta, clock }),
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
@@ -276,6 +274,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   });
 
   // In this order: the lists need the decisions of the reviews, and removed tools need the former list of the registry.
+  cache?.follow(publisher);
   for (const part of [reviews, registry, lists, removedTools]) part.follow(publisher);
 
   return {
@@ -309,6 +308,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
         resourceTemplates: extras.get(server, 'resourceTemplates'),
         prompts: extras.get(server, 'prompts'),
       }),
+      knowsExtras: (server) => extras.areKnown(server),
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       onflushed: (fn) => publisher.onflushed(fn),
       observerFailed: publisher.observerFailed,

@@ -21,7 +21,7 @@ import {
 import { acceptedOf, verdict, type TransitionVerdict } from '../../machines/verdict.js';
 import { isCommand } from '../actor-system/event-filter.js';
 import { callProblem } from '../calls/call-problem.js';
-import { makeCall, type CallOptions, type InternalCallOptions } from '../calls/call.js';
+import { CALL_OPTIONS, makeCall, type CallOptions, type InternalCallOptions } from '../calls/call.js';
 import {
   InvalidTransitionError,
   NotReadyError,
@@ -39,6 +39,7 @@ import {
   type CompletionRef,
 } from '../requests/connection-requests.js';
 import type { RequestOptions } from '../requests/request.js';
+import { optionProblem, requireKnown, type OptionNames } from '../text/option-names.js';
 import { sameUntilChanged } from '../json/freeze.js';
 import type { Server } from './server.js';
 import { SessionAccess } from './session-access.js';
@@ -48,6 +49,9 @@ export interface WaitOptions {
   /** Ends the wait, not the operation. */
   readonly signal?: AbortSignal;
 }
+
+export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true };
+const TRUST_OPTIONS: OptionNames<TrustOptions> = { ...WAIT_OPTIONS, hash: true };
 
 /** Options of trusting an entry. */
 export interface TrustOptions extends WaitOptions {
@@ -186,6 +190,7 @@ export class Connection {
    * ```
    */
   async start(options: WaitOptions = {}): Promise<void> {
+    requireKnown('start', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.start' });
     await this.#settled(options);
   }
@@ -206,6 +211,7 @@ export class Connection {
    * ```
    */
   async retry(options: WaitOptions = {}): Promise<void> {
+    requireKnown('retry', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.retry' });
     await this.#settled(options);
   }
@@ -226,6 +232,7 @@ export class Connection {
    * ```
    */
   async restart(options: WaitOptions = {}): Promise<void> {
+    requireKnown('restart', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.restart' });
     await this.#settled(options);
   }
@@ -244,6 +251,7 @@ export class Connection {
    * ```
    */
   async stop(options: WaitOptions = {}): Promise<void> {
+    requireKnown('stop', options, WAIT_OPTIONS);
     if (this.#is('ending')) this.#command({ type: 'connection.stop', reason: 'stop' });
     await this.end('stop', options);
   }
@@ -275,6 +283,7 @@ export class Connection {
    * ```
    */
   async refresh(options: WaitOptions = {}): Promise<void> {
+    requireKnown('refresh', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.refresh' });
     const isReading = (): boolean => this.#is('refreshing') || this.#is('enriching');
     await this.#publisher.until(() => !isReading(), options.signal);
@@ -304,6 +313,7 @@ export class Connection {
    * ```
    */
   async trust(options: TrustOptions = {}): Promise<void> {
+    requireKnown('trust', options, TRUST_OPTIONS);
     const request = this.status.trustRequest;
     if (options.hash !== undefined && request !== null && request.hash !== options.hash) {
       const message = `The entry of '${this.name}' has changed since it was shown: read its present 'trustRequest'.`;
@@ -345,6 +355,7 @@ export class Connection {
    * ```
    */
   async finishAuth(answer: string, options: WaitOptions = {}): Promise<void> {
+    requireKnown('finishAuth', options, WAIT_OPTIONS);
     const isWaiting = (): boolean => this.#is('authorizing');
     const { signIns } = this.#server.runtime.effects;
     const canFinish = isWaiting() || signIns?.url(this.name) !== undefined;
@@ -372,6 +383,7 @@ export class Connection {
    * ```
    */
   async ready(options: WaitOptions = {}): Promise<void> {
+    requireKnown('ready', options, WAIT_OPTIONS);
     await this.#access.ready(options.signal);
   }
 
@@ -391,6 +403,8 @@ export class Connection {
    * ```
    */
   callTool(tool: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const problem = optionProblem('callTool', options, CALL_OPTIONS);
+    if (problem !== undefined) return Promise.reject(problem);
     return this.callOffered(tool, args, options, () => undefined);
   }
 

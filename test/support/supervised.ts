@@ -80,10 +80,10 @@ function supervise(
       startSlots: 4,
       slotHoldMs: 2_000,
       startGateMs: 10_000,
-      cachedGateMs: 250,
       retryBurst: 20,
       retryEveryMs: 100,
     },
+    declared: () => ({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
     runtime: () => runtime,
   });
   const effects: EffectPorts = {

@@ -9,6 +9,7 @@ import { PACKAGE } from '../../package.js';
 import { parseJson } from '../../json/parse-json.js';
 import { createFileTokenStore, type FileTokenStoreOptions } from './file-token-store.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** The part of the package that is used. */
 interface Keyring {
@@ -31,6 +32,8 @@ export interface KeychainTokenStoreOptions {
   readonly load?: () => Promise<unknown>;
 }
 
+const NAMES: OptionNames<KeychainTokenStoreOptions> = { service: true, locks: true, load: true };
+
 /**
  * Keeps sign-ins in the keychain of the operating system. Every method rejects with a {@link ConfigError} if
  * the package `@napi-rs/keyring` is not installed.
@@ -46,6 +49,7 @@ export interface KeychainTokenStoreOptions {
  * ```
  */
 export function createKeychainTokenStore(options: KeychainTokenStoreOptions = {}): TokenStore {
+  requireKnown('createKeychainTokenStore', options, NAMES);
   const { service = PACKAGE.name, load = loadPeer } = options;
   const locks = createFileTokenStore(options.locks);
   let loaded: Promise<Keyring> | undefined;

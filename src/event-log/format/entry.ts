@@ -21,7 +21,7 @@ export const LOG_FORMAT = 2;
  * Grows if policies or chart updates decide differently on the same events. A hash of a chart does not show
  * such a change.
  */
-export const POLICY_VERSION = 2;
+export const POLICY_VERSION = 3;
 
 /** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -13,6 +13,7 @@ import { settlesWithin } from '../../async/settles-within.js';
 import { DEFAULT_GRACE_PERIOD_MS, SHUTTING_DOWN, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
 import { StdioServerTransport } from './stdio-server-transport.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions {
@@ -29,6 +30,15 @@ export interface ServeStdioOptions {
   /** Receives errors. Default: silent. */
   readonly logger?: Logger;
 }
+
+const NAMES: OptionNames<ServeStdioOptions> = {
+  input: true,
+  output: true,
+  maxMessageBytes: true,
+  gracePeriodMs: true,
+  clock: true,
+  logger: true,
+};
 
 /** The service of one client. */
 export interface StdioService {
@@ -75,6 +85,7 @@ export async function serveStdio(
   gateway: Pick<Gateway, 'connect'>,
   options: ServeStdioOptions = {},
 ): Promise<StdioService> {
+  requireKnown('serveStdio', options, NAMES);
   const { clock = systemClock, gracePeriodMs = DEFAULT_GRACE_PERIOD_MS } = options;
   const logger = guardedLogger(options.logger);
   const transport = new StdioServerTransport({

@@ -42,8 +42,10 @@ export type {
   NetworkOptions,
   NetworkServer,
 } from './transports/http/network-options.js';
+export { ownTransport } from './transports/own-transport.js';
 export type { MessageLimits } from './json/limits.js';
 export type { CallOptions } from './calls/call.js';
+export type { CallChange, CallEnd, CallHooks, OutgoingCall } from './calls/hooks.js';
 
 export type {
   ElicitationHandler,
@@ -160,6 +162,7 @@ export type { JsonObject, Progress, RequestOrigin } from './protocol/protocol-cl
 export {
   AuthRequiredError,
   CallAbortedError,
+  CallRefusedError,
   CallTimeoutError,
   ConfigError,
   ConnectionLostError,
@@ -171,6 +174,7 @@ export {
   UnsupportedError,
   NotReadyError,
   OutcomeUnknownError,
+  ResultWithheldError,
   JsonRpcError,
   ToolHeldError,
   TroupeError,

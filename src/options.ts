@@ -6,6 +6,7 @@
  */
 import type { Implementation, ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthOption } from './auth/auth-options.js';
+import type { CallHooks } from './calls/hooks.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
 import type { TrustStore } from './trust/trust-store.js';
@@ -100,6 +101,11 @@ export interface TroupeOptions {
    * Default: none.
    */
   readonly handlers?: ServerRequestHandlers;
+  /**
+   * Code of the host around every tool call: to change or refuse it before it is sent, and to change or record its result.
+   * Several run in their order before a call, and in the opposite order after it. Default: none.
+   */
+  readonly hooks?: CallHooks | readonly CallHooks[];
   /**
    * Compares the arguments of a call with the tool's input schema. A call that does not fit is not sent and
    * throws an `InvalidArgumentsError`. Default true.

@@ -96,7 +96,8 @@ export class ServerRequest implements Exchange<Answered> {
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
     const { method, params, about } = this.asked;
-    const { context, onProgress, headers } = this.options;
+    const { context, onProgress, headers: received } = this.options;
+    const headers = received && { received };
     const origin = { method, name: about, context };
     if (onProgress === undefined)
       return client.request(method, params, { signal: deadline, origin, headers });

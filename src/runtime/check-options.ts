@@ -24,6 +24,7 @@ import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';
 import type { TrustStore } from '../trust/trust-store.js';
+import { hooksProblem } from '../calls/hooks.js';
 import { cacheProblem } from './cache-option.js';
 import type { ViewOptions } from './view.js';
 
@@ -131,6 +132,7 @@ const OPTIONS = {
   handlers: (value, _name, report, { capabilities }) => {
     for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);
   },
+  hooks: problem(hooksProblem),
   validateArguments: FLAG,
   coerceArguments: FLAG,
   naming: {

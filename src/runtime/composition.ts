@@ -13,6 +13,7 @@
 import { notifySessions, ServerRequests, toResponders } from '../server-requests/server-requests.js';
 import type { EffectPorts } from '../actors/effect-ports.js';
 import { toSignIns, type SignIns } from '../auth/sign-ins.js';
+import { toHooks } from '../calls/hooks.js';
 import { CallCheck } from '../calls/call-check.js';
 import { CatalogCache } from '../catalog/cache.js';
 import { Catalogs } from '../catalog/catalogs.js';
@@ -202,7 +203,15 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     publisher,
     lifetime,
     effects,
-    calls: { clock, publish, mask, nextCall: () => (lastCall += 1), check },
+    calls: {
+      clock,
+      publish,
+      mask,
+      nextCall: () => (lastCall += 1),
+      check,
+      hooks: toHooks(options.hooks),
+      remember: (server, secrets) => servers.remember(server, secrets),
+    },
     toolCount: (server) => registry.count(server),
     toolsLeftOut: (server) => registry.leftOut(server),
     spawn: (spec) => servers.supervisor.add(spec),

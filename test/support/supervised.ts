@@ -117,6 +117,8 @@ function supervise(
       mask: (name) => servers.mask(name),
       nextCall: () => (lastCall += 1),
       check,
+      hooks: [],
+      remember: (name, secrets) => servers.remember(name, secrets),
     },
     toolCount: () => 0,
     toolsLeftOut: () => [],

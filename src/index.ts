@@ -2,7 +2,10 @@
  * Troupe: the MCP server connections of an agent host, supervised.
  */
 export { createTroupe } from './runtime/troupe.js';
-export type { Troupe } from './runtime/troupe.js';
+export type { Troupe, TroupeList } from './runtime/troupe.js';
+
+export type { EventOf, EventsOptions, OnceOptions } from './lifecycle/event-feed.js';
+export type { Stream, StreamObserver, Subscribable } from './lifecycle/stream.js';
 
 export type { StartReport } from './runtime/start-report.js';
 export type { ReloadReport } from './servers/reload-report.js';

@@ -13,6 +13,7 @@ import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import { freezeInDevelopment } from '../json/freeze.js';
 import { Observable } from '../lifecycle/rx.js';
+import type { Stream } from '../lifecycle/stream.js';
 import { SafeObservable } from '../lifecycle/safe-observable.js';
 import { DEFAULT_START_GATE_MS } from '../runtime/manager-input.js';
 import { guardedLogger } from '../lifecycle/guarded-logger.js';
@@ -86,7 +87,7 @@ export class Gateway {
    * Events of all connections, including those of single clients. Hot; never replays. Completes when the
    * gateway is closed.
    */
-  readonly events$: Observable<GatewayEvent>;
+  readonly events$: Stream<GatewayEvent>;
   readonly #options: GatewayOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;

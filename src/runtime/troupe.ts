@@ -4,7 +4,6 @@
  *
  * Longer than 300 lines because it documents every method of the public API, with an example each; the methods are short.
  */
-import type { Observable } from 'rxjs';
 import type {
   CallToolResult,
   GetPromptResult,
@@ -12,7 +11,7 @@ import type {
   ReadResourceResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { hasTag } from '../../machines/connection/connection.states.js';
-import { filter } from '../lifecycle/rx.js';
+import { filter, type Observable } from '../lifecycle/rx.js';
 import { CALL_OPTIONS, type CallOptions } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
 import { Deadline, limitsOf } from '../calls/deadline.js';
@@ -26,11 +25,21 @@ import type { RemovedTool } from '../catalog/vanished.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import { checkOptions, checkViewOptions } from './check-options.js';
 import { WAIT_OPTIONS, type Connection, type WaitOptions } from '../servers/connection.js';
-import { optionProblem, requireKnown } from '../text/option-names.js';
+import { optionProblem, requireKnown, type OptionNames } from '../text/option-names.js';
 import { CallAbortedError, ConfigError, NotReadyError, type ToolHeldError } from '../errors.js';
 import { messageOf } from '../text/error-message.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
-import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent } from '../lifecycle/event.js';
+import {
+  EVENTS_OPTIONS,
+  EventFeed,
+  nextEvent,
+  ONCE_OPTIONS,
+  type EventOf,
+  type EventsOptions,
+  type OnceOptions,
+} from '../lifecycle/event-feed.js';
+import type { Stream } from '../lifecycle/stream.js';
+import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent, type LifecycleEventType } from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { TroupeOptions } from '../options.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
@@ -64,22 +73,25 @@ const CLOSE_LIMIT_MS = 10_000;
 /** Longest time it waits for the kill. */
 const KILL_LIMIT_MS = 2_000;
 
+/** A list of a troupe that changes. */
+export type TroupeList = 'status' | 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
 /** The supervised MCP connections of one host. Made by `createTroupe`. */
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
-  readonly events$: Observable<LifecycleEvent>;
+  readonly events$: Stream<LifecycleEvent>;
   /** The `diagnostic` events among them. */
-  readonly diagnostics$: Observable<DiagnosticEvent>;
+  readonly diagnostics$: Stream<DiagnosticEvent>;
   /** One row per server: replays the present rows and emits when one has changed. The others stay the same objects. */
-  readonly status$: Observable<readonly ServerStatus[]>;
+  readonly status$: Stream<readonly ServerStatus[]>;
   /** The tools as a model sees them; replays the present list. */
-  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly tools$: Stream<readonly CatalogTool[]>;
   /** The resources of all servers; replays the present list. They come a moment after a server is ready: see `settled`. */
-  readonly resources$: Observable<readonly CatalogResource[]>;
+  readonly resources$: Stream<readonly CatalogResource[]>;
   /** The resource templates of all servers; replays the present list. */
-  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  readonly resourceTemplates$: Stream<readonly CatalogResourceTemplate[]>;
   /** The prompts of all servers; replays the present list. */
-  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  readonly prompts$: Stream<readonly CatalogPrompt[]>;
   /** The tools that are held back because they differ from what was accepted; see the option of that name. */
   readonly review: Review;
   /** @internal */
@@ -107,6 +119,86 @@ export class Troupe {
     this.resources$ = publisher.live(() => this.resources);
     this.resourceTemplates$ = publisher.live(() => this.resourceTemplates);
     this.prompts$ = publisher.live(() => this.prompts);
+  }
+
+  /**
+   * The events from now on, for `for await`. The loop ends when the troupe is closed; leaving it unsubscribes. If it is so
+   * slow that events are left out, `seq` shows the gap, and a `diagnostic` of the kind `events-left-out` says so.
+   *
+   * @param options A signal that ends the loop, and how many events may wait. Default: no signal, and 1,000 events.
+   *
+   * @throws `TypeError` for an option that makes no sense.
+   * @throws The reason of the signal in the loop, if it aborts.
+   *
+   * @example
+   * ```ts
+   * for await (const event of troupe.events()) {
+   *   if (event.type === 'connection.failed') console.warn(event.server, event.failure.message);
+   * }
+   * ```
+   */
+  events(options: EventsOptions = {}): AsyncIterableIterator<LifecycleEvent, undefined> {
+    requireKnown('events', options, EVENTS_OPTIONS);
+    const { publisher } = this.#parts;
+    const message = "A loop over events() is slower than the events: the oldest are left out, as 'seq' shows.";
+    return new EventFeed(publisher.events$, options, () =>
+      publisher.publish({ type: 'diagnostic', kind: 'events-left-out', message }),
+    );
+  }
+
+  /**
+   * Resolves with the next event of that type.
+   *
+   * @param type The type, for instance `connection.ready`.
+   * @param options Which event of the type, and a signal that ends the wait. Default: the next one, and no signal.
+   *
+   * @throws {@link NotReadyError} if the troupe closes before.
+   * @throws The reason of the signal, if it aborts.
+   *
+   * @example
+   * ```ts
+   * const { generation } = await troupe.once('connection.ready', { filter: ({ server }) => server === 'fs' });
+   * ```
+   */
+  async once<T extends LifecycleEventType>(type: T, options: OnceOptions<T> = {}): Promise<EventOf<T>> {
+    requireKnown('once', options, ONCE_OPTIONS as OptionNames<OnceOptions<T>>);
+    return nextEvent(this.#parts.publisher.events$, type, options);
+  }
+
+  /**
+   * Calls a function for every event of that type until the returned function is called, or the troupe is closed.
+   *
+   * @param type The type, for instance `connection.ready`.
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = troupe.on('connection.failed', ({ server, failure }) => console.warn(server, failure.message));
+   * ```
+   */
+  on<T extends LifecycleEventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
+    const subscription = this.#parts.publisher.events$.subscribe((event) =>
+      event.type === type ? listener(event as EventOf<T>) : undefined,
+    );
+    return () => subscription.unsubscribe();
+  }
+
+  /**
+   * Calls a function with a list of the troupe now, and whenever the list has changed, until the returned function is
+   * called or the troupe is closed.
+   *
+   * @param list Name of the list, such as `status` or `tools`.
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = troupe.onChange('status', (rows) => console.table(rows, ['server', 'state']));
+   * ```
+   */
+  onChange<L extends TroupeList>(list: L, listener: (value: Troupe[L]) => void): () => void {
+    const live = this[`${list}$`] as Observable<Troupe[L]>;
+    const subscription = live.subscribe(listener);
+    return () => subscription.unsubscribe();
   }
 
   /** One row per server, in the order of the configuration. A row that has not changed is the same object as before. */

@@ -4,7 +4,8 @@
  *
  * Longer than 300 lines because it documents every method that a host calls, with an example each; the methods are short.
  */
-import type { Observable } from 'rxjs';
+import type { Stream } from '../lifecycle/stream.js';
+import type { Observable } from '../lifecycle/rx.js';
 import type {
   CallToolResult,
   GetPromptResult,
@@ -108,12 +109,28 @@ export class Connection {
    * Every state of the connection in order; replays the present one. It follows the events, so `state` may be ahead of
    * it. Completes when the server is removed or the troupe is closed.
    */
-  get state$(): Observable<ConnectionState> {
+  get state$(): Stream<ConnectionState> {
     return (this.#state$ ??= stateChanges(this.#publisher, {
       server: this.name,
       present: () => this.state,
       isRemoved: () => this.#server.isRemoved,
     }));
+  }
+
+  /**
+   * Calls a function with the state now and with every later one in order, as `state$`, until the returned function is
+   * called.
+   *
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = connection.onState((state) => console.log(connection.name, state));
+   * ```
+   */
+  onState(listener: (state: ConnectionState) => void): () => void {
+    const subscription = this.state$.subscribe(listener);
+    return () => subscription.unsubscribe();
   }
 
   /** The state now. `ready` means that calls are possible. */

@@ -110,21 +110,27 @@ describe('the headers that hooks add', () => {
     ]);
   });
 
-  it('are masked in the refusal of a server that repeats them, and stay behind if a redirect leads elsewhere.', async () => {
-    const { server: elsewhere } = await connect(mcp({ sessionId: 's' }));
+  it('are masked in the refusal of a server that repeats them.', async () => {
     const inside = mcp({ sessionId: 's' });
-    const strict: Handler = (seen, res) => {
-      if (seen.rpc.id === 1) return refuse(400, 'user-8b1f with hook-token is not known')(seen, res);
-      return (seen.rpc.id === 2 ? refuse(307, '', { location: elsewhere.url }) : inside)(seen, res);
-    };
+    const strict: Handler = (seen, res) =>
+      (seen.rpc.method === 'tools/call' ? refuse(400, 'user-8b1f with hook-token is not known') : inside)(
+        seen,
+        res,
+      );
     const { transport } = await connect(strict, {});
     await open(transport);
     const { failure } = await failureOf(transport.send(request(1, 'tools/call'), { headers: { added } }));
     expect(JSON.stringify(failure)).toContain('is not known');
     expect(JSON.stringify(failure)).not.toMatch(/user-8b1f|hook-token/);
-    await transport.send(request(2, 'tools/call'), { headers: { added } });
-    expect(elsewhere.seen[0]?.headers).not.toMatchObject({ 'x-user': 'user-8b1f' });
-    expect(elsewhere.seen[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('stay behind if a redirect leads to another origin.', async () => {
+    const { server: elsewhere } = await connect(mcp({ sessionId: 's' }));
+    const { transport } = await connect(refuse(307, '', { location: elsewhere.url }), {});
+    await open(transport);
+    await transport.send(request(1, 'tools/call'), { headers: { added } });
+    const [call] = elsewhere.seen.filter(({ rpc }) => rpc.method === 'tools/call');
+    expect([call?.headers['x-user'], call?.headers.authorization]).toEqual([undefined, undefined]);
   });
 });
 

@@ -144,16 +144,13 @@ export interface TroupeOptions {
     readonly everyMs?: number;
   };
   /**
-   * Stores tools between runs, so that they are known before any server is started. A list is used for 30
-   * days, belongs to one entry, is replaced by the next list of its server, and holds no secret of the entry.
-   * `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
+   * Stores the lists of servers between runs, so that they are known before any server is started. They are used for 30 days,
+   * belong to one entry and to what the host declares (`clientInfo`, `capabilities`, `handlers`), are replaced by the next lists
+   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
    * folder, or is `off`.
    */
   readonly cache?: false | CatalogStore;
-  /**
-   * Maximum time that `start()` waits for first attempts, in milliseconds; for servers with cached tools it
-   * waits 250 ms at most. Default 10,000.
-   */
+  /** Maximum time that `start()` and `listed()` wait for first attempts, in milliseconds. Default 10,000. */
   readonly startGateMs?: number;
   /** Base of expansion for `${VAR}`. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -25,6 +25,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       createMemoryTrustStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
       InvalidArgumentsError NotFoundError UnsupportedError ToolHeldError createFileCatalogStore createFileReviewStore
       createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
+      CallRefusedError ResultWithheldError ownTransport
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
@@ -52,6 +53,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       UrlHandler
       RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
+      CallChange CallEnd CallHooks OutgoingCall EventOf EventsOptions OnceOptions TroupeList
+      Stream StreamObserver Subscribable
     `),
   },
   {

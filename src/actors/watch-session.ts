@@ -34,7 +34,7 @@ export function watchSession(ports: EffectPorts) {
       return;
     }
     const watch = new SessionWatch(ports, session, input, sendBack);
-    receive(({ limits }) => watch.goBy(limits));
+    receive(({ limits }) => watch.setLimits(limits));
     return () => watch.end();
   });
 }
@@ -84,7 +84,7 @@ class SessionWatch {
     this.#stopListening = session.watch(this.#receive);
   }
 
-  goBy(limits: WatchLimits): void {
+  setLimits(limits: WatchLimits): void {
     this.#cancel();
     this.#limits = limits;
     this.#timers = this.#begin();
@@ -161,8 +161,8 @@ class SessionWatch {
   };
 
   #askIfQuiet(): void {
-    const { maySayNothing, key } = this.#session;
-    if (!maySayNothing) this.#report({ type: 'session.quiet', generation: key.generation });
+    const { mayBeSilent, key } = this.#session;
+    if (!mayBeSilent) this.#report({ type: 'session.quiet', generation: key.generation });
   }
 
   #askSoon(): void {

@@ -8,7 +8,7 @@
  * H4. If an `afterCall` throws after an answer, the call was done, and its result is withheld: it may be the very thing that
  *     the hook was to remove. After an error, that error stays, and the hook's is a diagnostic.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { isAddable } from '../config/entry/forwardable-header.js';
 import { CallRefusedError, ResultWithheldError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';

@@ -181,7 +181,7 @@ export class CatalogCache {
       if (found === undefined) return undefined;
       const lists = isJsonObject(found) ? found : {};
       const { savedAt, tools: raw } = lists;
-      if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store gave no list');
+      if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store returned no list');
       if (Math.abs(clock.now() - savedAt) > MAX_AGE_MS) return undefined;
       const { tools, problems } = checkTools(raw);
       const others = EXTRA_KINDS.filter((kind) => lists[kind] !== undefined).map((kind) => {
@@ -275,7 +275,7 @@ export class CatalogCache {
 
 function asList(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new Error('the store gave no list');
+  throw new Error('the store returned no list');
 }
 
 function isEmpty({ tools, ...others }: Lists): boolean {

@@ -2,11 +2,11 @@
  * Parses the answer to `initialize`: the identity of the server, and whether its protocol version is one that this
  * client knows.
  */
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation, ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
-import { isJsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
-import { ProtocolFailure, type JsonObject, type RpcError } from './protocol-client.js';
+import { ProtocolFailure, type RpcError } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
 

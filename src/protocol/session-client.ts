@@ -5,7 +5,7 @@
  * answered (`inbound-requests.ts`). It does not start or close a transport and sets no timers: callers have their own
  * limits.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { cutText } from '../text/cut-text.js';
 import { systemClock } from '../ports.js';
@@ -16,12 +16,12 @@ import { resultWithoutNulls } from './absent-nulls.js';
 import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
 import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
 import { LATEST_PROTOCOL_VERSION, parseInitializeResult, versionRefusal } from './initialize-result.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   RequestLostError,
   RpcError,
   type Asked,
   type Cause,
-  type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,

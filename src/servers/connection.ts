@@ -6,12 +6,8 @@
  */
 import type { Stream } from '../lifecycle/stream.js';
 import type { Observable } from '../lifecycle/rx.js';
-import type {
-  CallToolResult,
-  GetPromptResult,
-  LoggingLevel,
-  ReadResourceResult,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../../machines/connection/connection.events.js';
 import {
   hasTag,

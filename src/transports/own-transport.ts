@@ -1,5 +1,5 @@
 /** A transport that the host makes, as the `server` of an in-process entry: its messages pass between two transports. */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '../mcp/transport.js';
 import { messageOf, toError } from '../text/error-message.js';
 import type { InProcessServerConfig } from '../config/entry/server-config.js';
 import { TransportError } from '../failures/transport-error.js';

@@ -5,7 +5,7 @@
  * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that starts with `endpoint`.
  * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { createSseTransport } from './sse.js';
 import { createStreamableHttpTransport } from './streamable-http.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';

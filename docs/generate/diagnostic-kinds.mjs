@@ -87,7 +87,8 @@ export const DIAGNOSTIC_KINDS = {
   },
   'hook-failed': {
     severity: 'warning',
-    meaning: 'An `afterCall` of the host threw after a call that had failed. The call rejects with its own error.',
+    meaning:
+      'An `afterCall` of the host threw after a call that had failed. The call rejects with its own error.',
     action: 'Correct the function.',
   },
   'invalid-output': {

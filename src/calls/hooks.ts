@@ -89,7 +89,7 @@ const HOOKS: OptionNames<CallHooks> = { beforeCall: true, afterCall: true };
 
 /** What is wrong with the option `hooks`; undefined if nothing is. */
 export function hooksProblem(option: unknown): string | undefined {
-  for (const hooks of [option].flat() as unknown[]) {
+  for (const hooks of [option].flat()) {
     if (!isJsonObject(hooks)) return "expected an object with 'beforeCall' or 'afterCall', or a list of them";
     const problem = optionProblem('hooks', hooks as CallHooks, HOOKS);
     if (problem !== undefined) return problem.message;
@@ -120,7 +120,8 @@ export async function runBefore(
   let now = call;
   for (const { beforeCall } of hooks) {
     if (beforeCall === undefined) continue;
-    const change = await asked(call, mask, () => beforeCall(now, signal));
+    const before = now;
+    const change = await asked(call, mask, () => beforeCall(before, signal));
     if (change === undefined) continue;
     const { args = now.args, meta = {}, headers = {}, secrets = [] } = change;
     remember([...secrets, ...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])]);

@@ -101,7 +101,7 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
   if (format !== FORMAT || named !== key || typeof savedAt !== 'number' || !Array.isArray(tools)) {
     throw new Error(`${file} cannot be parsed as the lists of a server`);
   }
-  return { ...catalog, savedAt, tools } as CachedCatalog;
+  return { ...catalog, savedAt, tools };
 }
 
 /** A file that cannot be removed stays. */

@@ -23,7 +23,7 @@ import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { MAX_AGE_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { CacheWrites } from './cache-writes.js';
 import type { Catalogs } from './catalogs.js';
-import { checkExtras, EXTRA_KINDS } from './extra-check.js';
+import { checkExtras, EXTRA_KINDS, type ExtraEntries, type ExtraKind } from './extra-check.js';
 import type { Extras } from './extras.js';
 import { isJsonObject } from '../json/json-object.js';
 import { checkTools } from './tool-check.js';
@@ -163,10 +163,7 @@ export class CatalogCache {
     if (found === undefined || servers.cacheKey(name) !== key || !this.#isUnknown(name)) return;
     const { savedAt, tools, ...others } = found;
     if (tools.length > 0) catalogs.replace(name, tools);
-    for (const kind of EXTRA_KINDS) {
-      const entries = others[kind];
-      if (entries !== undefined) extras.replace(name, kind, entries as never);
-    }
+    extras.restore(name, others);
     this.#stored.set(key, { lists: this.#present(name), savedAt });
     this.#asked.delete(key);
     this.#recalled.add(name);
@@ -184,13 +181,18 @@ export class CatalogCache {
       if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store returned no list');
       if (Math.abs(clock.now() - savedAt) > MAX_AGE_MS) return undefined;
       const { tools, problems } = checkTools(raw);
-      const others = EXTRA_KINDS.filter((kind) => lists[kind] !== undefined).map((kind) => {
-        const { entries, problems: found } = checkExtras(kind, asList(lists[kind]));
-        problems.push(...found);
-        return [kind, entries];
-      });
+      const check = <K extends ExtraKind>(kind: K): readonly ExtraEntries[K][] => {
+        const extra = checkExtras(kind, asList(lists[kind]));
+        problems.push(...extra.problems);
+        return extra.entries;
+      };
+      const checked: Lists = {
+        tools,
+        ...(lists['resources'] !== undefined && { resources: check('resources') }),
+        ...(lists['resourceTemplates'] !== undefined && { resourceTemplates: check('resourceTemplates') }),
+        ...(lists['prompts'] !== undefined && { prompts: check('prompts') }),
+      };
       if (problems[0] !== undefined) throw new Error(problems[0]);
-      const checked: Lists = { tools, ...Object.fromEntries(others) };
       return isEmpty(checked) ? undefined : { ...checked, savedAt };
     } catch (error) {
       this.#problem(name, `The cached lists are not used: ${reasonOf(error)}`);

@@ -44,6 +44,11 @@ export class Extras {
     };
   }
 
+  /** Takes over lists of an earlier run. */
+  restore(connection: string, lists: KnownExtras): void {
+    this.#byConnection.set(connection, { ...this.known(connection), ...lists });
+  }
+
   /** Replaces one list. Equal entries keep their old objects; an equal list stays, without a difference. */
   replace<K extends ExtraKind>(
     connection: string,

@@ -4,7 +4,7 @@ import { NotReadyError } from '../errors.js';
 import { toError } from '../text/error-message.js';
 import type { OptionNames } from '../text/option-names.js';
 import type { LifecycleEvent, LifecycleEventType } from './event.js';
-import type { Observable } from './rx.js';
+import type { Subscribable } from './stream.js';
 
 /** The lifecycle event of that type. */
 export type EventOf<T extends LifecycleEventType> = Extract<LifecycleEvent, { readonly type: T }>;
@@ -53,7 +53,7 @@ export class EventFeed implements AsyncIterableIterator<LifecycleEvent, undefine
 
   /** `overflowed` is called when an event is left out, and again only once the loop has caught up. */
   constructor(
-    events$: Observable<LifecycleEvent>,
+    events$: Subscribable<LifecycleEvent>,
     { signal, buffer = DEFAULT_BUFFER }: EventsOptions,
     overflowed: () => void,
   ) {
@@ -128,7 +128,7 @@ export class EventFeed implements AsyncIterableIterator<LifecycleEvent, undefine
 
 /** The next event of a type. Rejects if the stream ends or the signal aborts first. */
 export function nextEvent<T extends LifecycleEventType>(
-  events$: Observable<LifecycleEvent>,
+  events$: Subscribable<LifecycleEvent>,
   type: T,
   { filter = () => true, signal }: OnceOptions<T>,
 ): Promise<EventOf<T>> {
@@ -148,7 +148,8 @@ export function nextEvent<T extends LifecycleEventType>(
         finish(() => reject(toError(error)));
       }
     };
-    const leave = signal && onAbort(signal, { handleEvent: () => finish(() => reject(signal.reason as Error)) });
+    const leave =
+      signal && onAbort(signal, { handleEvent: () => finish(() => reject(signal.reason as Error)) });
     const ended = new NotReadyError(`The troupe was closed before '${type}'.`);
     const subscription = events$.subscribe({
       next: look,

@@ -27,8 +27,6 @@ export interface Subscribable<T> {
   };
 }
 
-/** `any` is the type of what cannot be resolved. */
-type IsAny<T> = 0 extends 1 & T ? true : false;
-
 /** An `Observable` of RxJS; a `Subscribable` for a host without the types of RxJS. */
-export type Stream<T> = IsAny<Observable<T>> extends true ? Subscribable<T> : Observable<T>;
+// What cannot be resolved is `any`, and only `any` makes the condition true.
+export type Stream<T> = 0 extends 1 & Observable<T> ? Subscribable<T> : Observable<T>;

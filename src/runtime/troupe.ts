@@ -35,7 +35,12 @@ import {
   type OnceOptions,
 } from '../lifecycle/event-feed.js';
 import type { Stream } from '../lifecycle/stream.js';
-import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent, type LifecycleEventType } from '../lifecycle/event.js';
+import {
+  isDiagnostic,
+  type DiagnosticEvent,
+  type LifecycleEvent,
+  type LifecycleEventType,
+} from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { TroupeOptions } from '../options.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
@@ -137,7 +142,8 @@ export class Troupe {
   events(options: EventsOptions = {}): AsyncIterableIterator<LifecycleEvent, undefined> {
     requireKnown('events', options, EVENTS_OPTIONS);
     const { publisher } = this.#parts;
-    const message = "A loop over events() is slower than the events: the oldest are left out, as 'seq' shows.";
+    const message =
+      "A loop over events() is slower than the events: the oldest are left out, as 'seq' shows.";
     return new EventFeed(publisher.events$, options, () =>
       publisher.publish({ type: 'diagnostic', kind: 'events-left-out', message }),
     );

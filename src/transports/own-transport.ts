@@ -25,7 +25,7 @@ import type { LinkedEnd } from './in-process.js';
 export function ownTransport(make: () => Transport | Promise<Transport>): InProcessServerConfig['server'] {
   if (typeof make !== 'function')
     throw new TypeError('ownTransport() takes a function that makes a transport.');
-  return { connect: async (end: never) => join(end as LinkedEnd, await make()) };
+  return { connect: async (end: never) => join(end, await make()) };
 }
 
 /** Resolves when both are started; then each passes its messages to the other, and ends with it. */

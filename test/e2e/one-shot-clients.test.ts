@@ -41,7 +41,10 @@ describe('a client of a gateway that asks once', () => {
       templates: names((await client.listResourceTemplates()).resourceTemplates),
       tools: names((await client.listTools()).tools),
     };
-    const { content } = await client.callTool({ name: 'mcp__everything__echo', arguments: { message: 'hi' } });
+    const { content } = await client.callTool({
+      name: 'mcp__everything__echo',
+      arguments: { message: 'hi' },
+    });
     await client.close();
     return { lists, content };
   }

@@ -21,7 +21,14 @@ import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
 import { Cookies } from './cookies.js';
-import { type HttpAddress, isAsProtected, isWithinOrigin, lowerCased, MIN_SECRET, shownUrl } from './server-address.js';
+import {
+  type HttpAddress,
+  isAsProtected,
+  isWithinOrigin,
+  lowerCased,
+  MIN_SECRET,
+  shownUrl,
+} from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
 import type { MessageHeaders } from '../session-transport.js';
 import { ForwardedHeaders } from './forwarded-headers.js';
@@ -275,7 +282,11 @@ export class SessionRequests {
     const isOwn = this.#isOwn({ url });
     const headers: Record<string, string> = {
       'user-agent': 'mcp-troupe',
-      ...(isOwn && { ...this.address.headers, ...this.#extra?.current, ...this.#forwarded.of(own?.received) }),
+      ...(isOwn && {
+        ...this.address.headers,
+        ...this.#extra?.current,
+        ...this.#forwarded.of(own?.received),
+      }),
     };
     const cookie = this.#cookies.header(url, headers['cookie']);
     if (cookie !== undefined) headers['cookie'] = cookie;

@@ -29,16 +29,16 @@ describe('beforeCall', () => {
     const seen: unknown[] = [];
     const hooks: CallHooks[] = [
       {
-        beforeCall: ({ args, context }) => (
-          seen.push({ args, context }),
-          { args: { ...args, b: 2 }, meta: { x: 1 } }
-        ),
+        beforeCall: ({ args, context }) => {
+          seen.push({ args, context });
+          return { args: { ...args, b: 2 }, meta: { x: 1 } };
+        },
       },
       {
-        beforeCall: async ({ args, meta }) => (
-          seen.push({ args, meta }),
-          { args: { ...args, c: 3 }, meta: { y: 2 } }
-        ),
+        beforeCall: async ({ args, meta }) => {
+          seen.push({ args, meta });
+          return { args: { ...args, c: 3 }, meta: { y: 2 } };
+        },
       },
       { beforeCall: () => {} },
     ];
@@ -96,7 +96,10 @@ describe('beforeCall', () => {
   it('that never ends is given up at the limit of the call, or when its signal aborts', async () => {
     const signals: AbortSignal[] = [];
     const { troupe, server, clock } = await started({
-      beforeCall: (_, signal) => (signals.push(signal), never()),
+      beforeCall: (_, signal) => {
+        signals.push(signal);
+        return never();
+      },
     });
     const timedOut = troupe.callTool(ECHO, {}, { timeoutMs: 2_000 });
     await expect(passTime(clock, timedOut)).rejects.toMatchObject({ code: 'NOT_READY' });
@@ -114,7 +117,8 @@ describe('beforeCall', () => {
     const one = new FakeServer(() => ({ kind: 'stdio' }), {
       tools: [tool('read', { annotations: { readOnlyHint: true } })],
       on: {
-        'tools/call': (_, { session }) => (session === 1 ? (one.transport.simulateEnd(), never()) : { content: [] }),
+        'tools/call': (_, { session }) =>
+          session === 1 ? (one.transport.simulateEnd(), never()) : { content: [] },
       },
     });
     const { troupe, clock } = make({
@@ -187,7 +191,10 @@ describe('afterCall', () => {
   it('hears of every end, and cannot change an error', async () => {
     const ends: CallEnd[] = [];
     const hooks: CallHooks = {
-      afterCall: (_, end) => (ends.push(end), { content: [] }),
+      afterCall: (_, end) => {
+        ends.push(end);
+        return { content: [] };
+      },
     };
     const server = new ScriptedServer({ on: { 'tools/call': refuse(-32603, 'no') } });
     const { troupe } = await started(

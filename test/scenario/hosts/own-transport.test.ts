@@ -16,7 +16,7 @@ function remote(server = new ScriptedServer()) {
   const made: InMemoryTransport[] = [];
   const own = ownTransport(async () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
-    await server.connect(far as never);
+    await server.connect(far);
     made.push(near);
     return near;
   });

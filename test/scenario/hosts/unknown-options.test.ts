@@ -44,6 +44,7 @@ const OF_TROUPE: Calls<Troupe> = [
   ['renderResult', (troupe) => troupe.renderResult({ content: [] }, NAMED), 'maxCharacters'],
   ['record', (troupe) => troupe.record({ target: 'x', bodie: true } as never), 'bodies'],
   ['inspect', (troupe) => troupe.inspect({ prot: 0 } as never), 'port'],
+  ['searchTools', (troupe) => troupe.searchTools('x', { limits: 3 } as never), 'limit'],
   ['view', (troupe) => troupe.view({ server: ['a'] } as never), 'servers'],
   ['callTool', (troupe) => troupe.view({}).callTool('mcp__a__echo', {}, LIMITS), ''],
   ['getPrompt', (troupe) => troupe.view({}).getPrompt('p', {}, LIMITS), ''],

@@ -102,9 +102,9 @@ describe('once()', () => {
     expect(second).toMatchObject({ reason: { message: 'boom' } });
     expect(third).toMatchObject({ reason: { code: 'NOT_READY' } });
     await expect(troupe.once('connection.failed')).rejects.toMatchObject({ code: 'NOT_READY' });
-    await expect(
-      troupe.once('connection.failed', { signal: AbortSignal.abort(reason) }),
-    ).rejects.toBe(reason);
+    await expect(troupe.once('connection.failed', { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
   });
 });
 
@@ -120,10 +120,11 @@ describe('callbacks', () => {
     const states: string[] = [];
     const connection = troupe.connection('a')!;
     stops.push(connection.onState((state) => states.push(state)));
-    expect(heard.toSorted()).toEqual(['ready a', 'tools 0', 'tools 1']);
+    expect(heard).toEqual(expect.arrayContaining(['ready a', 'tools 0', 'tools 1']));
     for (const stop of stops) stop();
+    const before = heard.length;
     await passTime(clock, connection.restart());
-    expect([heard.length, states]).toEqual([3, ['ready']]);
+    expect([heard.length, states]).toEqual([before, ['ready']]);
   });
 
   it('that throw harm nobody', async () => {

@@ -27,6 +27,8 @@ export interface Subscribable<T> {
   };
 }
 
-/** An `Observable` of RxJS; a `Subscribable` for a host without the types of RxJS. */
-// What cannot be resolved is `any`, and only `any` makes the condition true.
-export type Stream<T> = 0 extends 1 & Observable<T> ? Subscribable<T> : Observable<T>;
+/**
+ * An `Observable` of RxJS; a `Subscribable` for a host without the types of RxJS: what cannot be resolved is `any`, and only
+ * `any` fits everything.
+ */
+export type Stream<T> = { of: Observable<T> } extends { of: 'nothing' } ? Subscribable<T> : Observable<T>;

@@ -125,7 +125,9 @@ describe('an unknown option', () => {
 
   it('is refused by functions.', async () => {
     const { troupe } = make();
+    const before = troupe.status;
     for (const [method, call, meant] of OF_FUNCTIONS) await refusedBy(method, meant, () => call(troupe));
+    expect(troupe.status).toEqual(before);
   });
 
   it('that is undefined counts as absent.', async () => {

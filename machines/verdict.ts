@@ -30,7 +30,6 @@ export type TransitionVerdict = 'accepted' | 'unhandled' | 'guarded' | 'ignored'
  *   startSlots: 4,
  *   slotHoldMs: 10_000,
  *   startGateMs: 10_000,
- *   cachedGateMs: 250,
  *   retryBurst: 20,
  *   retryEveryMs: 50,
  * };
@@ -66,7 +65,6 @@ export function verdict(snapshot: AnyMachineSnapshot, event: EventObject): Trans
  *   startSlots: 4,
  *   slotHoldMs: 10_000,
  *   startGateMs: 10_000,
- *   cachedGateMs: 250,
  *   retryBurst: 20,
  *   retryEveryMs: 50,
  * };

@@ -12,6 +12,7 @@ export type DiagnosticKind =
   | 'events-left-out'
   | 'injection-signals'
   | 'inspector-failed'
+  | 'hook-failed'
   | 'invalid-output'
   | 'log-level'
   | 'machine-crashed'

@@ -419,6 +419,19 @@ export class InvalidArgumentsError extends TroupeError {
   }
 }
 
+/** A hook of the host has refused the call, or failed: see `hooks`. The call was not sent. `cause` is what the hook threw. */
+export class CallRefusedError extends TroupeError {
+  readonly code = 'CALL_REFUSED';
+}
+
+/**
+ * The call was done, but a hook of the host failed, so its result is withheld: see `hooks`. To repeat the call may act
+ * twice. `cause` is what the hook threw.
+ */
+export class ResultWithheldError extends TroupeError {
+  readonly code = 'RESULT_WITHHELD';
+}
+
 /**
  * The tool is held back until someone accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
  * call was not sent, or an acceptance was for another definition than the one that is held.

@@ -2,7 +2,10 @@
  * Troupe: the MCP server connections of an agent host, supervised.
  */
 export { createTroupe } from './runtime/troupe.js';
-export type { Troupe } from './runtime/troupe.js';
+export type { Troupe, TroupeList } from './runtime/troupe.js';
+
+export type { EventOf, EventsOptions, OnceOptions } from './lifecycle/event-feed.js';
+export type { Stream, StreamObserver, Subscribable } from './lifecycle/stream.js';
 
 export type { StartReport } from './runtime/start-report.js';
 export type { ReloadReport } from './servers/reload-report.js';
@@ -42,8 +45,10 @@ export type {
   NetworkOptions,
   NetworkServer,
 } from './transports/http/network-options.js';
+export { ownTransport } from './transports/own-transport.js';
 export type { MessageLimits } from './json/limits.js';
 export type { CallOptions } from './calls/call.js';
+export type { CallChange, CallEnd, CallHooks, OutgoingCall } from './calls/hooks.js';
 
 export type {
   ElicitationHandler,
@@ -162,6 +167,7 @@ export type { Progress, RequestOrigin } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
   CallAbortedError,
+  CallRefusedError,
   CallTimeoutError,
   ConfigError,
   ConnectionLostError,
@@ -173,6 +179,7 @@ export {
   UnsupportedError,
   NotReadyError,
   OutcomeUnknownError,
+  ResultWithheldError,
   JsonRpcError,
   ToolHeldError,
   TroupeError,

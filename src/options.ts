@@ -6,6 +6,7 @@
  */
 import type { Implementation, ClientCapabilities } from './mcp/session.js';
 import type { AuthOption } from './auth/auth-options.js';
+import type { CallHooks } from './calls/hooks.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
 import type { TrustStore } from './trust/trust-store.js';
@@ -101,6 +102,11 @@ export interface TroupeOptions {
    */
   readonly handlers?: ServerRequestHandlers;
   /**
+   * Code of the host around every tool call: to change or refuse it before it is sent, and to change or record its result.
+   * Several run in their order before a call, and in the opposite order after it. Default: none.
+   */
+  readonly hooks?: CallHooks | readonly CallHooks[];
+  /**
    * Compares the arguments of a call with the tool's input schema. A call that does not fit is not sent and
    * throws an `InvalidArgumentsError`. Default true.
    */
@@ -138,16 +144,13 @@ export interface TroupeOptions {
     readonly everyMs?: number;
   };
   /**
-   * Stores tools between runs, so that they are known before any server is started. A list is used for 30
-   * days, belongs to one entry, is replaced by the next list of its server, and holds no secret of the entry.
-   * `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
+   * Stores the lists of servers between runs, so that they are known before any server is started. They are used for 30 days,
+   * belong to one entry and to what the host declares (`clientInfo`, `capabilities`, `handlers`), are replaced by the next lists
+   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
    * folder, or is `off`.
    */
   readonly cache?: false | CatalogStore;
-  /**
-   * Maximum time that `start()` waits for first attempts, in milliseconds; for servers with cached tools it
-   * waits 250 ms at most. Default 10,000.
-   */
+  /** Maximum time that `start()` and `listed()` wait for first attempts, in milliseconds. Default 10,000. */
   readonly startGateMs?: number;
   /** The variables that `${VAR}` in an entry refers to. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;

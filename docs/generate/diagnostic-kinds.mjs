@@ -85,6 +85,12 @@ export const DIAGNOSTIC_KINDS = {
     meaning: "The host's own `inspector` threw. It receives no further events.",
     action: 'Correct the inspector.',
   },
+  'hook-failed': {
+    severity: 'warning',
+    meaning:
+      'An `afterCall` of the host threw after a call that had failed. The call rejects with its own error.',
+    action: 'Correct the function.',
+  },
   'invalid-output': {
     severity: 'warning',
     meaning:

@@ -45,7 +45,6 @@ export function remainsOf(context: ConnectionContext, event: unknown, isEnding: 
       seed: context.seed,
       generation: context.issued,
       wanted: context.wanted,
-      cached: context.cached,
       isAttempted: context.isAttempted,
     },
     ending: askedToEnd(event) ?? (isEnding ? context.stopReason : null),

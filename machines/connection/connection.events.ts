@@ -35,8 +35,6 @@ export interface ConnectionInput {
   readonly online: boolean;
   /** True if a start was requested, so that a lazy connection does not rest. */
   readonly wanted: boolean;
-  /** Its tools were cached when it was spawned, so the start of a troupe does not wait for it. */
-  readonly cached: boolean;
   /** The error that the previous incarnation died of: this one begins in `failed`. Null if it replaces none. */
   readonly crash: Failure | null;
   /** The manager knows that the first attempt is over. In an input: from an earlier incarnation. */
@@ -481,8 +479,6 @@ export type ConnectionReport =
       readonly type: 'child.settled';
       /** Name of the connection. */
       readonly name: string;
-      /** Whether its tools were cached when it was spawned. */
-      readonly cached: boolean;
     };
 
 /** Output of the connection chart, when it has stopped. */

@@ -280,7 +280,7 @@ export const connection = setup({
     reportSettled: enqueueActions(({ enqueue, context }) => {
       if (context.isAttempted) return;
       enqueue.assign({ isAttempted: true });
-      enqueue(sendParent({ type: 'child.settled', name: context.name, cached: context.cached }));
+      enqueue(sendParent({ type: 'child.settled', name: context.name }));
     }),
   },
 });

@@ -12,8 +12,6 @@ export interface ManagerInput {
   readonly slotHoldMs: number;
   /** Milliseconds after which `starting` ends, whatever the children do. */
   readonly startGateMs: number;
-  /** Milliseconds after which `starting` no longer waits for connections with cached tools. */
-  readonly cachedGateMs: number;
   /** Automatic retries of remote servers that may begin at once, over all connections. At least 1. */
   readonly retryBurst: number;
   /** Milliseconds until one more becomes available. */
@@ -30,8 +28,6 @@ export interface ManagerContext extends ManagerInput {
   readonly retries: number;
   /** Number of connections in the first start with an unfinished first attempt. */
   readonly unsettled: number;
-  /** Number of those with cached tools. */
-  readonly unsettledCached: number;
   /** Number of living children. */
   readonly alive: number;
 }

@@ -29,7 +29,6 @@ interface ChildEnd {
   readonly actorId: string;
 }
 
-const reported = ({ event }: { event: { cached: boolean } }) => ({ cached: event.cached });
 const named = ({ event }: { event: { name: string } }) => ({ name: event.name });
 const specsOf = ({ event }: { event: { specs: readonly ChildSpec[] } }) => ({ specs: event.specs });
 const claimOf = ({ event }: { event: Waiting }): Waiting => ({
@@ -65,7 +64,6 @@ export const managerMachine = manager.createMachine({
     waiting: [],
     retries: input.retryBurst,
     unsettled: 0,
-    unsettledCached: 0,
     alive: 0,
   }),
   type: 'parallel',
@@ -128,26 +126,15 @@ export const managerMachine = manager.createMachine({
         starting: {
           description:
             'First attempts are under way. The start waits for them until the gate, and no longer.',
-          initial: 'forAll',
+          always: { guard: 'isAllSettled', target: 'running' },
           after: { startGate: 'running' },
           on: {
-            'child.settled': { actions: { type: 'countSettled', params: reported } },
+            'child.settled': { actions: 'countSettled' },
             'manager.add': {
               actions: [
                 { type: 'awaitAll', params: newcomer },
                 { type: 'spawnAll', params: newcomer },
               ],
-            },
-          },
-          states: {
-            forAll: {
-              description: 'Waits briefly for servers whose tools are cached as well.',
-              always: { guard: 'isAllSettled', target: '#manager.phase.running' },
-              after: { cachedGate: 'forUncached' },
-            },
-            forUncached: {
-              description: 'Waits only for servers whose tools are not cached.',
-              always: { guard: 'isUncachedSettled', target: '#manager.phase.running' },
             },
           },
         },

@@ -49,14 +49,6 @@ function livingChildren(parent: Parent): Child[] {
   );
 }
 
-/** One connection fewer to wait for. */
-function oneSettled(context: ManagerContext, isCached: boolean): Partial<ManagerContext> {
-  return {
-    unsettled: context.unsettled - 1,
-    unsettledCached: context.unsettledCached - Number(isCached),
-  };
-}
-
 function withoutClaims(context: ManagerContext, names: readonly string[]): Partial<ManagerContext> {
   return {
     holders: context.holders.filter((name) => !names.includes(name)),
@@ -76,7 +68,6 @@ export const manager = setup({
   actors: { connection: connectionMachine },
   guards: {
     isAllSettled: ({ context }) => context.unsettled <= 0,
-    isUncachedSettled: ({ context }) => context.unsettled <= context.unsettledCached,
     isNobodyLeft: ({ context }) => context.alive <= 0,
     mayBeReplaced: (_, params: { crash: Crash | undefined }) =>
       params.crash !== undefined && mayBeReplaced(params.crash),
@@ -89,7 +80,6 @@ export const manager = setup({
   },
   delays: {
     startGate: ({ context }) => context.startGateMs,
-    cachedGate: ({ context }) => context.cachedGateMs,
     refill: ({ context }) => context.retryEveryMs,
   },
   actions: {
@@ -121,10 +111,10 @@ export const manager = setup({
       if (ending === null) return;
       enqueue.sendTo(({ self }) => next ?? self, { type: 'connection.stop', reason: ending });
     }),
-    awaitAll: assign(({ context }, params: { specs: readonly ChildSpec[] }) => ({
-      unsettled: context.unsettled + params.specs.length,
-      unsettledCached: context.unsettledCached + params.specs.filter(({ input }) => input.cached).length,
-    })),
+    awaitAll: assign({
+      unsettled: ({ context }, params: { specs: readonly ChildSpec[] }) =>
+        context.unsettled + params.specs.length,
+    }),
     emitStarted: emit((_, params: { specs: readonly ChildSpec[] }) => ({
       type: 'started' as const,
       connections: params.specs.length,
@@ -140,11 +130,12 @@ export const manager = setup({
       failure,
       isReplaced: false,
     })),
-    countSettled: assign(({ context }, params: { cached: boolean }) => oneSettled(context, params.cached)),
+    countSettled: assign({ unsettled: ({ context }) => context.unsettled - 1 }),
     /** The child died before it reported the end of its first attempt, and is not replaced. */
-    countGivenUp: assign(({ context }, { crash }: Death) =>
-      crash?.remains.input.isAttempted === false ? oneSettled(context, crash.remains.input.cached) : {},
-    ),
+    countGivenUp: assign({
+      unsettled: ({ context }, { crash }: Death) =>
+        context.unsettled - Number(crash?.remains.input.isAttempted === false),
+    }),
     countEnd: assign({ alive: ({ context }) => context.alive - 1 }),
     dropChild: stopChild((_, params: { name: string }) => params.name),
     queueForStart: assign(({ context }, params: Waiting) => ({ waiting: [...context.waiting, params] })),

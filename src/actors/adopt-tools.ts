@@ -37,7 +37,7 @@ function commit(ports: EffectPorts, key: SessionKey, session: Session): void {
       why: cutText(mask(why)),
     })),
   );
-  const { catalog, diff } = ports.catalogs.replace(key.name, tools, reviewed);
+  const { diff } = ports.catalogs.replace(key.name, tools, reviewed);
   if (diff !== undefined) reportChange(ports, key, 'tools', diff);
-  ports.cache?.keep(key.name, cacheKey, catalog);
+  ports.cache?.keep(key.name, cacheKey);
 }

@@ -46,7 +46,7 @@ export interface ConfiguredServers {
   askForTrust(name: string): Promise<boolean>;
   /** Throws a `TransportError` if no server has that name. */
   settings(name: string): EffectiveSettings;
-  /** The key under which the tools of a server are cached; undefined if they are not cached. */
+  /** The key under which the lists of a server are cached; undefined if they are not cached. */
   cacheKey(name: string): string | undefined;
   /** Masks the secrets of the entry as it was last resolved. */
   mask(name: string): Mask;

@@ -38,6 +38,7 @@ export function enrichCatalog(ports: EffectPorts) {
       const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
       await Promise.all([restorePreferences(ports, key, signal), ...resources, ...prompts]);
       session.listReads.end(key.lists, ports.clock.now());
+      ports.cache?.keep(key.name, session.plan.cacheKey);
       return ports.extras.counts(key.name);
     },
   });

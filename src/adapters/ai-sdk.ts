@@ -13,9 +13,10 @@ import { MadeTools } from './made-tools.js';
 import { PendingConfirmations } from './pending-confirmations.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
-import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
+import { ANSWER_OPTIONS, answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -42,6 +43,13 @@ export interface ToolsOptions extends AnswerOptions {
   readonly shows?: (block: MediaBlock) => boolean;
 }
 
+const TOOLS_OPTIONS: OptionNames<ToolsOptions> = {
+  ...ANSWER_OPTIONS,
+  own: true,
+  needsApproval: true,
+  shows: true,
+};
+
 /**
  * The tools of a troupe or a view as a live `ToolSet`. The output of a call is a `ToolAnswer`, even if the call failed.
  * An aborted call rejects with the reason of the signal.
@@ -50,7 +58,7 @@ export interface ToolsOptions extends AnswerOptions {
  * @param options The host's own tools, approval, and limits of calls and answers. Default: no tools of its own,
  *   and no approval.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  *
  * @example
  * ```ts
@@ -65,6 +73,7 @@ export interface ToolsOptions extends AnswerOptions {
  * ```
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet {
+  requireKnown('toTools', options, TOOLS_OPTIONS);
   checkLimit(options.maxCharacters);
   const own: ToolSet = options.own ?? {};
   const asked = new PendingConfirmations();

@@ -10,8 +10,9 @@ import type { MediaBlock } from '../results/split-content.js';
 import { allAnswers, type ToolSource } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
-import { answerCall, type AnswerOptions } from './tool-answer.js';
+import { ANSWER_OPTIONS, answerCall, type AnswerOptions } from './tool-answer.js';
 import { wellFormed } from './well-formed.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -25,6 +26,8 @@ export interface RunOptions extends AnswerOptions {
   /** Aborts all calls; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
 }
+
+const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** A tool of a Messages request. */
 export interface MessagesTool {
@@ -131,7 +134,7 @@ export function toTools(source: ToolSource): MessagesTool[] {
  * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
  *   the usual limits.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  * @throws The reason of the signal, if it aborts.
  *
  * @example
@@ -147,6 +150,7 @@ export async function runToolCalls(
   content: readonly MessageBlock[],
   options: RunOptions = {},
 ): Promise<ToolResultBlock[]> {
+  requireKnown('runToolCalls', options, RUN_OPTIONS);
   checkLimit(options.maxCharacters);
   return allAnswers(
     content.filter(({ type }) => type === 'tool_use').map((block) => answerBlock(source, block, options)),

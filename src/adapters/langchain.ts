@@ -14,9 +14,10 @@ import type { CatalogTool } from '../catalog/registry.js';
 import { MadeTools } from './made-tools.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
-import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
+import { ANSWER_OPTIONS, answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -40,6 +41,9 @@ export interface LiveOptions extends ToolsOptions {
   readonly name?: string;
 }
 
+const TOOLS_OPTIONS: OptionNames<ToolsOptions> = { ...ANSWER_OPTIONS, shows: true };
+const LIVE_OPTIONS: OptionNames<LiveOptions> = { ...TOOLS_OPTIONS, name: true };
+
 /**
  * The tools that a troupe or a view has now. A call returns a `ToolMessage`: its `artifact` is the unchanged result,
  * and its `status` is `error` if the call failed. An aborted call rejects with the reason of the signal.
@@ -47,7 +51,7 @@ export interface LiveOptions extends ToolsOptions {
  * @param source A troupe or a view.
  * @param options Limits of calls and answers, and the data that the model gets. Default: the usual limits.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  *
  * @example
  * ```ts
@@ -60,6 +64,7 @@ export interface LiveOptions extends ToolsOptions {
  * ```
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): DynamicStructuredTool[] {
+  requireKnown('toTools', options, TOOLS_OPTIONS);
   checkLimit(options.maxCharacters);
   return source.tools.map((tool) => new McpTool(source, tool, options));
 }
@@ -73,7 +78,7 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): Dynamic
  * @param options Name of the middleware, limits of calls and answers, and the data that the model gets. Default: as
  *   each field says.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  *
  * @example
  * ```ts
@@ -87,6 +92,7 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): Dynamic
  * ```
  */
 export function liveTools(source: ToolSource, options: LiveOptions = {}): AgentMiddleware {
+  requireKnown('liveTools', options, LIVE_OPTIONS);
   checkLimit(options.maxCharacters);
   const made = new MadeTools(source, (tool) => new McpTool(source, tool, options));
   return {

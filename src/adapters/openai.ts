@@ -15,6 +15,7 @@ import { allAnswers, type ToolSource } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
+  ANSWER_OPTIONS,
   answerCall,
   errorAnswer,
   type AnswerOptions,
@@ -22,6 +23,7 @@ import {
   type ToolCall,
 } from './tool-answer.js';
 import { wellFormed } from './well-formed.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -35,6 +37,8 @@ export interface RunOptions extends AnswerOptions {
   /** Aborts all calls; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
 }
+
+const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** A tool of a Chat Completions request. */
 export interface ChatTool {
@@ -181,7 +185,7 @@ export function toResponsesTools(source: ToolSource): ResponsesTool[] {
  * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
  *   the usual limits.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  * @throws The reason of the signal, if it aborts.
  *
  * @example
@@ -197,6 +201,7 @@ export async function runChatToolCalls(
   calls: readonly ChatToolCall[] | null | undefined,
   options: RunOptions = {},
 ): Promise<ChatToolMessage[]> {
+  requireKnown('runChatToolCalls', options, RUN_OPTIONS);
   checkLimit(options.maxCharacters);
   return allAnswers(
     (calls ?? []).flatMap(({ id, function: called }) =>
@@ -215,7 +220,7 @@ export async function runChatToolCalls(
  * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
  *   the usual limits.
  *
- * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws `TypeError` for an unknown option, or if `maxCharacters` is not a number from 1,000 to 1,000,000.
  * @throws The reason of the signal, if it aborts.
  *
  * @example
@@ -231,6 +236,7 @@ export async function runResponsesToolCalls(
   output: readonly ResponsesItem[],
   options: RunOptions = {},
 ): Promise<FunctionCallOutput[]> {
+  requireKnown('runResponsesToolCalls', options, RUN_OPTIONS);
   checkLimit(options.maxCharacters);
   return allAnswers(
     output.filter(({ type }) => type === 'function_call').map((item) => answerItem(source, item, options)),

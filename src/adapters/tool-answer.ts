@@ -26,6 +26,7 @@ import {
 } from '../errors.js';
 import { sortMedia } from './shown-media.js';
 import type { CallLimits, ToolSource } from './tool-source.js';
+import type { OptionNames } from '../text/option-names.js';
 
 /**
  * Asks a person whether a call may be sent.
@@ -55,6 +56,13 @@ export interface AnswerOptions {
    */
   readonly confirm?: Confirm | 'never';
 }
+
+export const ANSWER_OPTIONS: OptionNames<AnswerOptions> = {
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  maxCharacters: true,
+  confirm: true,
+};
 
 /** The answer to a model's tool call. */
 export interface ToolAnswer {

@@ -6,6 +6,7 @@
  *     the server's list before the loss and by the one after the recovery. A call that timed out or was aborted is not
  *     sent again; one that never reached the server is, within its limits (`retry-loop.ts`).
  * K3. The limits and the signal of its caller hold from the first wait to the last answer.
+ * K4. Hooks of the host run before it is sent and after it has ended (`hooks.ts`); what they add is what is sent.
  * N1. Each attempt is sent once, and publishes one `call.started` and one `call.finished` with the same number.
  * N2. The caller's limits stand still while the server waits for a person or for a model of the host, except if the
  *     call is part of that very answer.
@@ -21,12 +22,15 @@ import type { Progress, ProtocolClient } from '../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
+import type { OptionNames } from '../text/option-names.js';
 import type { CallCheck } from './call-check.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';
 import type { Deadline } from './deadline.js';
 import type { Exchange } from './exchange.js';
 import { notifyProgress } from './progress-listener.js';
+import { runAfter, runBefore, type CallEnd, type CallHooks, type OutgoingCall } from './hooks.js';
+import { cutText } from '../text/cut-text.js';
 import { RetryLoop, type RetryPorts } from './retry-loop.js';
 import type { Unanswered } from './outcome.js';
 
@@ -66,6 +70,18 @@ export interface CallOptions {
   readonly expectedTool?: CatalogTool;
 }
 
+export const CALL_OPTIONS: OptionNames<CallOptions> = {
+  signal: true,
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  retryCalls: true,
+  coerceArguments: true,
+  onProgress: true,
+  meta: true,
+  context: true,
+  expectedTool: true,
+};
+
 /** The same with a lighter signal, for frequent callers, and with what only the gateway knows. */
 export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {
   readonly signal?: AbortSignalLike;
@@ -79,6 +95,10 @@ export interface CallPorts extends RetryPorts {
   readonly nextCall: () => number;
   /** Compares arguments and results with the schemas of the tool. */
   readonly check: CallCheck;
+  /** In the order in which they run before a call. */
+  readonly hooks: readonly CallHooks[];
+  /** Masks further secrets of a server from now on. */
+  readonly remember: (server: string, secrets: readonly string[]) => void;
 }
 
 /** A call with its defaults resolved. */
@@ -94,13 +114,15 @@ export interface Call {
 
 /** Calls a tool over the connection's session, or over the next one. */
 export function makeCall(ports: CallPorts, route: CallRoute, call: Call): Promise<CallToolResult> {
-  return new RetryLoop(ports, route, new ToolCall(ports, route, call)).run();
+  const toolCall = new ToolCall(ports, route, call);
+  const ended = new RetryLoop(ports, route, toolCall).run();
+  return ports.hooks.length === 0 ? ended : toolCall.runAfter(ended);
 }
 
 class ToolCall implements Exchange<CallToolResult> {
-  readonly args: object;
+  args: object;
   readonly timeoutMs: number;
-  readonly options: InternalCallOptions;
+  options: InternalCallOptions;
   readonly turns: Semaphore;
   readonly #ports: CallPorts;
   readonly #route: CallRoute;
@@ -109,6 +131,10 @@ class ToolCall implements Exchange<CallToolResult> {
   #tools: readonly Tool[] = [];
   /** The arguments as they will be sent, after validation. */
   #args: object;
+  /** The headers that hooks have added. */
+  #headers: Readonly<Record<string, string>> | undefined;
+  /** Whether the hooks were run. */
+  #isHooked = false;
   /** Of the latest attempt, as are the next two. */
   #number: number | undefined;
   #startedAt = 0;
@@ -130,7 +156,51 @@ class ToolCall implements Exchange<CallToolResult> {
     return this.#ports.mask(this.#route.server)(this.#call.tool);
   }
 
-  loading(): Promise<void> | undefined {
+  loading(deadline: Deadline): Promise<void> | undefined {
+    return this.#ports.hooks.length === 0 ? this.#schemas() : this.#runBefore(deadline);
+  }
+
+  async #runBefore({ signal }: Deadline): Promise<void> {
+    const { hooks, mask, remember } = this.#ports;
+    const { server } = this.#route;
+    this.#isHooked = true;
+    const sent = await runBefore(hooks, this.#outgoing, signal, {
+      mask: (text) => mask(server)(text),
+      remember: (secrets) => remember(server, secrets),
+    });
+    this.args = sent.args;
+    this.#args = sent.args;
+    this.#headers = sent.headers;
+    if (Object.keys(sent.meta).length > 0) this.options = { ...this.options, meta: sent.meta };
+    await this.#schemas();
+  }
+
+  /** Settles as the hooks leave it. */
+  async runAfter(ended: Promise<CallToolResult>): Promise<CallToolResult> {
+    const end: CallEnd = await ended.then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
+    const { hooks, publish, mask } = this.#ports;
+    return runAfter(this.#isHooked ? hooks : [], this.#outgoing, end, (why) => {
+      const { server } = this.#route;
+      const message = cutText(mask(server)(`A hook failed after the call of '${this.#call.tool}': ${why}`));
+      publish({ type: 'diagnostic', server, kind: 'hook-failed', message });
+    });
+  }
+
+  get #outgoing(): OutgoingCall {
+    return {
+      server: this.#route.server,
+      tool: this.#call.tool,
+      args: this.#args as JsonObject,
+      meta: this.options.meta ?? {},
+      headers: this.#headers ?? {},
+      context: this.options.context,
+    };
+  }
+
+  #schemas(): Promise<void> | undefined {
     return this.#ports.check.loading(this.#route.tools(), this.#call.tool, this.args);
   }
 
@@ -146,13 +216,16 @@ class ToolCall implements Exchange<CallToolResult> {
   }
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
-    const { tool: name, options } = this.#call;
+    const { tool: name } = this.#call;
+    const { options } = this;
     const number = this.#start(session);
     const method = 'tools/call';
     const params = { name, arguments: this.#args, _meta: options.meta };
     const origin = { method, name, call: number, context: options.context };
     const onProgress = (progress: Progress): void => this.#progress(session, deadline, progress);
-    const { headers } = options;
+    const added = this.#headers;
+    const headers =
+      added === undefined && options.headers === undefined ? undefined : { received: options.headers, added };
     return client.request(method, params, { signal: deadline, onProgress, origin, headers });
   }
 

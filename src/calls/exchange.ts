@@ -25,8 +25,8 @@ export interface Exchange<TAnswer> extends Subject {
   readonly options: Subject['options'] & { readonly totalTimeoutMs?: number };
   /** The queue for its turn; undefined if it needs none. */
   readonly turns?: Semaphore;
-  /** Loads what the first attempt needs; undefined if nothing. Called once there is a session. */
-  loading?(): Promise<void> | undefined;
+  /** Makes ready what every attempt needs; undefined if nothing. Called once, when there is a session. */
+  loading?(deadline: Deadline): Promise<void> | undefined;
   /** Prepares the next attempt over that session. Returns why it may not be sent; undefined if it may. */
   prepare(session: Session): Error | undefined;
   /** Begins the attempt. Rejects as `ProtocolClient.request` does. */

@@ -144,6 +144,13 @@ export function outOfTurn({ server, turns }: CallRoute, subject: Subject, cause:
   return new NotReadyError(`'${subject.label}' was not sent: ${why}.`, { server });
 }
 
+/** The error of a request that was given up while it was made ready. */
+export function unmade({ server }: CallRoute, subject: Subject, cause: unknown): TroupeError {
+  if (!(cause instanceof TimedOut)) return abortedError(server, subject);
+  const why = `the hooks of the host did not finish within ${cause.limitMs} ms`;
+  return new NotReadyError(`'${subject.label}' was not sent: ${why}.`, { server });
+}
+
 function abortedError(server: string, { label, options }: Subject): CallAbortedError {
   const cause: unknown = options.signal?.reason;
   return new CallAbortedError(`The call of '${label}' was aborted.`, { server, cause });

@@ -13,13 +13,13 @@ import type { Clock } from '../ports.js';
 import { RequestLostError } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
-import { pause } from '../async/abortable.js';
+import { abortable, pause } from '../async/abortable.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';
 import { Deadline, limitsOf } from './deadline.js';
 import type { Exchange } from './exchange.js';
-import { mayHaveArrived, outOfTurn, unreached, Unanswered, whyUnanswered } from './outcome.js';
+import { mayHaveArrived, outOfTurn, unmade, unreached, Unanswered, whyUnanswered } from './outcome.js';
 
 /** A broken exchange is often the first sign of a lost session; the next sign gets this long to arrive. */
 const SECOND_SIGN_MS = 100;
@@ -64,9 +64,9 @@ export class RetryLoop<TAnswer> {
     try {
       if (turns !== undefined && hasTurn === false) hasTurn = await this.#turn(turns);
       let session = this.#route.session() ?? (await this.#nextSession());
-      const loading = this.#exchange.loading?.();
+      const loading = this.#exchange.loading?.(this.#deadline);
       if (loading !== undefined) {
-        await loading;
+        await this.#made(loading);
         session = this.#route.session() ?? (await this.#nextSession());
       }
       for (;;) {
@@ -109,6 +109,15 @@ export class RetryLoop<TAnswer> {
     }
     this.#deadline.renew();
     return true;
+  }
+
+  async #made(loading: Promise<void>): Promise<void> {
+    try {
+      await abortable(loading, this.#deadline.signal);
+    } catch (cause) {
+      throw this.#deadline.aborted ? unmade(this.#route, this.#exchange, this.#deadline.reason) : cause;
+    }
+    this.#deadline.renew();
   }
 
   /** The session for the next attempt. */

@@ -1,5 +1,5 @@
 /**
- * Tool lists as files that only the user can read: one per entry, named after its key.
+ * The lists of servers as files that only the user can read: one per server, named after its key.
  *
  * F1. A file is written next to its final path, with mode 0600 from its first byte, and then renamed into place: a reader
  *     sees the old list or the new one, even if several processes write.
@@ -19,6 +19,7 @@ import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { MAX_AGE_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { isJsonObject } from '../json/json-object.js';
 import { messageOf } from '../text/error-message.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileCatalogStore`. */
 export interface FileCatalogStoreOptions {
@@ -30,6 +31,8 @@ export interface FileCatalogStoreOptions {
   readonly folder?: string;
 }
 
+const NAMES: OptionNames<FileCatalogStoreOptions> = { folder: true };
+
 /** The version of the format: the one that is written, and the newest that is read. */
 const FORMAT = 1;
 /** Bytes. A longer list is neither stored nor read, since reading it would cost more than asking its server. */
@@ -39,7 +42,7 @@ const KEY = /^[0-9a-f]{64}$/;
 const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
 
 /**
- * Keeps lists of tools in files that all processes of the user share. Methods reject as `node:fs` does if the
+ * Keeps the lists of servers in files that all processes of the user share. Methods reject as `node:fs` does if the
  * files cannot be used.
  *
  * @param options The folder of the files. Default: `catalogs` in Troupe's folder of the user's cache.
@@ -52,6 +55,7 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
  * ```
  */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
+  requireKnown('createFileCatalogStore', options, NAMES);
   const folder = storeFolder(options.folder, 'cache', 'catalogs');
   return fileCatalogStore(() => folder().catch(withAdvice));
 }
@@ -62,12 +66,12 @@ export function fileCatalogStore(folder: StoreFolder): CatalogStore {
   let isTidy = false;
   return {
     get: async (key) => readCatalog(await fileOf(key), key),
-    put: async (key, { savedAt, tools }) => {
+    put: async (key, catalog) => {
       const file = await fileOf(key);
-      const text = JSON.stringify({ troupeCatalog: FORMAT, key, savedAt, tools });
+      const text = JSON.stringify({ troupeCatalog: FORMAT, key, ...catalog });
       if (Buffer.byteLength(text) > LONGEST) {
         await rm(file, { force: true });
-        throw new Error(`the list is longer than ${LONGEST / 1024 / 1024} MiB`);
+        throw new Error(`its lists are longer than ${LONGEST / 1024 / 1024} MiB`);
       }
       const place = await folder();
       makeFolder(place);
@@ -96,12 +100,12 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
   if (typeof format === 'number' && format > FORMAT) {
     throw new Error(`${file} was written by a newer version`);
   }
-  const { savedAt, tools } = (value ?? {}) as Partial<CachedCatalog>;
-  const isOurs = format === FORMAT && isJsonObject(value) && value['key'] === key;
-  if (!isOurs || typeof savedAt !== 'number' || !Array.isArray(tools)) {
-    throw new Error(`${file} cannot be parsed as a list of tools`);
+  const { troupeCatalog: _, key: named, ...catalog } = isJsonObject(value) ? value : {};
+  const { savedAt, tools } = catalog;
+  if (format !== FORMAT || named !== key || typeof savedAt !== 'number' || !Array.isArray(tools)) {
+    throw new Error(`${file} cannot be parsed as the lists of a server`);
   }
-  return { savedAt, tools };
+  return { ...catalog, savedAt, tools };
 }
 
 /** A file that cannot be removed stays. */

@@ -2,8 +2,8 @@
  * Delayed work, one piece at a time for each key. Of the pieces requested while another waits or runs, only the latest
  * is done.
  *
- * W1. The first piece begins in the next turn of the event loop; a later one begins at least `pauseMs` after the one
- *     before ended.
+ * W1. The first piece begins in the next turn of the event loop, and so does an urgent one; any other begins at least
+ *     `pauseMs` after the one before ended.
  * W2. `flush` begins the rest at once and resolves when it is done. After that nothing begins and no timer is left.
  */
 import type { Clock } from '../ports.js';
@@ -12,6 +12,7 @@ type Work = () => Promise<void>;
 
 interface Turn {
   next: Work | undefined;
+  isUrgent: boolean;
   timer: unknown;
   running: Promise<void> | undefined;
   /** When the last piece was done, milliseconds since the epoch. */
@@ -28,16 +29,19 @@ export class CacheWrites {
   ) {}
 
   /** `work` must never reject. */
-  ask(key: string, work: Work): void {
+  ask(key: string, work: Work, isUrgent = false): void {
     if (this.#isOver) return;
     const turn = this.#turns.get(key) ?? {
       next: undefined,
+      isUrgent: false,
       timer: undefined,
       running: undefined,
       doneAt: undefined,
     };
     this.#turns.set(key, turn);
     turn.next = work;
+    turn.isUrgent ||= isUrgent;
+    if (turn.isUrgent) this.#stopWaiting(turn);
     this.#plan(turn);
   }
 
@@ -46,11 +50,16 @@ export class CacheWrites {
     await Promise.all([...this.#turns.values()].map((turn) => this.#finish(turn)));
   }
 
+  #stopWaiting(turn: Turn): void {
+    if (turn.timer !== undefined) this.clock.clearTimeout(turn.timer);
+    turn.timer = undefined;
+  }
+
   #plan(turn: Turn): void {
     if (turn.next === undefined || turn.running !== undefined || turn.timer !== undefined) return;
     const { doneAt } = turn;
     const passedMs = doneAt === undefined ? this.pauseMs : Math.max(0, this.clock.now() - doneAt);
-    if (passedMs >= this.pauseMs) this.#begin(turn);
+    if (turn.isUrgent || passedMs >= this.pauseMs) this.#begin(turn);
     else turn.timer = this.clock.setTimeout(() => this.#begin(turn), this.pauseMs - passedMs);
   }
 
@@ -63,6 +72,7 @@ export class CacheWrites {
     await new Promise((resolve) => setImmediate(resolve));
     const work = turn.next;
     turn.next = undefined;
+    turn.isUrgent = false;
     await work?.();
     turn.doneAt = this.clock.now();
     turn.running = undefined;
@@ -70,8 +80,7 @@ export class CacheWrites {
   }
 
   async #finish(turn: Turn): Promise<void> {
-    if (turn.timer !== undefined) this.clock.clearTimeout(turn.timer);
-    turn.timer = undefined;
+    this.#stopWaiting(turn);
     await turn.running;
     if (turn.next !== undefined) await this.#run(turn);
   }

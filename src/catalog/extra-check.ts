@@ -20,6 +20,12 @@ export interface ExtraEntries {
 /** A list other than tools. */
 export type ExtraKind = keyof ExtraEntries;
 
+export const EXTRA_KINDS = [
+  'resources',
+  'resourceTemplates',
+  'prompts',
+] as const satisfies readonly ExtraKind[];
+
 export interface ExtraCheck<K extends ExtraKind> {
   readonly entries: ExtraEntries[K][];
   /** One sentence for every entry left out and for every field removed. */

@@ -11,7 +11,6 @@ import type { Tool, ToolAnnotations } from '../mcp/server-offers.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import type { LeftOutTool } from '../lifecycle/status.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
-import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Catalogs, Catalog } from './catalogs.js';
 import { compareText } from '../text/cut-text.js';
@@ -47,6 +46,12 @@ export interface CatalogTool {
   readonly requiresConfirmation: boolean | null;
   /** True while its connection is away; a call then waits for it or says why it cannot. */
   readonly stale: boolean;
+}
+
+/** The part of the publisher that the registry follows. */
+interface Followed {
+  onevent(fn: (event: LifecycleEvent) => void): () => void;
+  onflushed(fn: () => void): () => void;
 }
 
 /** What the registry asks about a server. */
@@ -126,7 +131,7 @@ export class ToolRegistry {
   }
 
   /** Keeps the list up to date from the events of a publisher: once for every batch of them. */
-  follow(publisher: Publisher): void {
+  follow(publisher: Followed): void {
     publisher.onevent((event) => {
       this.#isStale ||= ToolRegistry.concerns(event);
       this.#mayShrink ||= ToolRegistry.canTakeAway(event);

@@ -20,6 +20,8 @@ export interface RemovedTool {
   readonly at: number;
   /** The reason, to continue a sentence. */
   readonly why: string;
+  /** Whether its server could not be started, so that it may come back. */
+  readonly isWithdrawn: boolean;
 }
 
 interface Gone extends RemovedTool {
@@ -64,9 +66,9 @@ export class RemovedTools {
   get(name: string): RemovedTool | undefined {
     const gone = this.#byName.get(name);
     if (gone === undefined) return undefined;
-    const { server, at, hidden } = gone;
+    const { server, at, isWithdrawn, hidden } = gone;
     const why = hidden === undefined ? gone.why : (this.#whyHidden(hidden) ?? this.#whyGone(server));
-    return { server, at, why };
+    return { server, at, why, isWithdrawn };
   }
 
   /** Notes tools that are no longer shown under their names. */
@@ -76,8 +78,9 @@ export class RemovedTools {
       this.#byName.delete(tool.name);
       const { server } = tool;
       const why = this.#whyHidden(tool);
+      const isWithdrawn = this.parts.status(server)?.state === 'failed';
       const gone = why === undefined ? { why: this.#whyGone(server) } : { why, hidden: tool };
-      this.#byName.set(tool.name, { server, at, ...gone });
+      this.#byName.set(tool.name, { server, at, isWithdrawn, ...gone });
     }
     for (const name of this.#byName.keys()) {
       if (this.#byName.size <= MAX_REMEMBERED) break;
@@ -109,6 +112,8 @@ export class RemovedTools {
   #whyGone(server: string): string {
     const ended = this.#whyEnded(server);
     if (ended !== undefined) return ended;
+    const { state, error } = this.parts.status(server) ?? {};
+    if (state === 'failed' && error) return `'${server}' could not be started: ${error.message}`;
     return this.#begunAnew.has(server)
       ? `'${server}' was restarted and no longer lists it`
       : `'${server}' has changed its list of tools`;

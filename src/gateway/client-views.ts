@@ -30,7 +30,7 @@ import { SharedLevels } from './upstream/shared-preferences.js';
 export interface ClientViewsParts {
   readonly common: Troupe;
   /** Resolves when the shared connections have had their first attempt, or at the time limit. */
-  readonly whenCommonStarted: () => Promise<unknown>;
+  readonly whenCommonListed: () => Promise<unknown>;
   readonly options: TroupeOptions;
   readonly mark: GatewayId;
   readonly isBare: boolean;
@@ -117,7 +117,7 @@ export class ClientViews {
     const own = new OwnConnections({
       options: secondaryOptions(options),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
-      declaration: this.#declarations.of(answers),
+      cache: this.#declarations.of(answers),
       idleStopMs,
       seams: {
         declares: () => answers,
@@ -147,8 +147,8 @@ export class ClientViews {
   }
 
   #see(seen: Pick<ServerViewParts, 'own' | 'only' | 'isOwn' | 'isSeen'>): Seen {
-    const { common, whenCommonStarted, options, isBare } = this.#parts;
-    const view = new ServerView({ common, whenCommonStarted, ...seen });
+    const { common, whenCommonListed, options, isBare } = this.#parts;
+    const view = new ServerView({ common, whenCommonListed, ...seen });
     const { naming = DEFAULT_NAMING } = options;
     // A second server may appear while a bare gateway runs.
     const isAlone = (): boolean => seen.only !== undefined || (isBare && view.servers.length <= 1);

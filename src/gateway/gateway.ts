@@ -13,6 +13,7 @@ import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import { freezeInDevelopment } from '../json/freeze.js';
 import { Observable } from '../lifecycle/rx.js';
+import type { Stream } from '../lifecycle/stream.js';
 import { SafeObservable } from '../lifecycle/safe-observable.js';
 import { DEFAULT_START_GATE_MS } from '../runtime/manager-input.js';
 import { guardedLogger } from '../lifecycle/guarded-logger.js';
@@ -20,6 +21,7 @@ import { systemClock, type Clock, type Logger } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import type { StartReport } from '../runtime/start-report.js';
 import type { Troupe } from '../runtime/troupe.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { ClientSession, type Opened } from './client/client-session.js';
 import { ClientViews } from './client-views.js';
 import { CommonConnections } from './shared-connections.js';
@@ -69,6 +71,8 @@ export interface ConnectOptions {
   readonly endsWhenIdle?: boolean;
 }
 
+const CONNECT_OPTIONS: OptionNames<ConnectOptions> = { server: true, endsWhenIdle: true };
+
 /** An event of a connection of the gateway. */
 export type GatewayEvent = LifecycleEvent & {
   /** Id of the session whose own connection the event is about; absent for shared connections. */
@@ -83,7 +87,7 @@ export class Gateway {
    * Events of all connections, including those of single clients. Hot; never replays. Completes when the
    * gateway is closed.
    */
-  readonly events$: Observable<GatewayEvent>;
+  readonly events$: Stream<GatewayEvent>;
   readonly #options: GatewayOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -133,7 +137,7 @@ export class Gateway {
     this.troupe = this.#common.troupe;
     this.#views = new ClientViews({
       common: this.troupe,
-      whenCommonStarted: () => this.start(),
+      whenCommonListed: () => this.#listed(),
       options: troupeOptions,
       mark: this.#mark,
       isBare: options.bare === true,
@@ -214,10 +218,9 @@ export class Gateway {
    * const session = await gateway.connect(gatewaySide);
    * ```
    */
-  async connect(
-    transport: Transport,
-    { server, endsWhenIdle = false }: ConnectOptions = {},
-  ): Promise<GatewaySession> {
+  async connect(transport: Transport, options: ConnectOptions = {}): Promise<GatewaySession> {
+    requireKnown('connect', options, CONNECT_OPTIONS);
+    const { server, endsWhenIdle = false } = options;
     if (this.#closed !== undefined) throw closedError();
     const { singleClient, adminTools, toolSearch, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
       this.#options;
@@ -307,6 +310,12 @@ export class Gateway {
     }
     this.#resolveRead();
     return starting;
+  }
+
+  /** Resolves when the shared connections have something to offer for each server. */
+  async #listed(): Promise<void> {
+    await Promise.race([this.start(), this.#read]);
+    await this.troupe.listed();
   }
 
   async #open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {

@@ -5,10 +5,13 @@
 import { ConfigError } from '../errors.js';
 import { closedError, type Lifetime } from '../lifecycle/lifetime.js';
 import type { Inspection, InspectOptions } from './inspection.js';
+import { unknownOption, type OptionNames } from '../text/option-names.js';
 import type { LiveParts } from './live-source.js';
 import type { InspectionServer } from './inspection-server.js';
 
 const HIGHEST_PORT = 65_535;
+
+const NAMES: OptionNames<InspectOptions> = { port: true, title: true, stately: true };
 
 export class Inspections {
   readonly #open = new Set<InspectionServer>();
@@ -27,6 +30,8 @@ export class Inspections {
   async begin(options: InspectOptions): Promise<Inspection> {
     if (typeof options !== 'object' || options === null)
       throw new ConfigError("inspect: expected the options to be an object, such as '{ port: 4400 }'");
+    const unknown = unknownOption(options, NAMES);
+    if (unknown !== undefined) throw new ConfigError(`inspect: ${unknown}`);
     const { port = 0, title = this.#parts.title, stately = false } = options;
     if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
       throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);

@@ -176,6 +176,11 @@ export type LifecycleEventBody =
       readonly changed: readonly string[];
       /** Tools of the server, whichever list it is about. */
       readonly toolCount: number;
+      /**
+       * Why a list of an earlier run was withdrawn: the server cannot be started. Absent if the server has changed its
+       * list, or has ended.
+       */
+      readonly why?: string;
     } & ConnectionScoped)
   /**
    * A tool differs from the accepted one, and is held back from the model until it is accepted. Published again if it

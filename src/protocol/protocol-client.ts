@@ -12,7 +12,7 @@
 import type { ClientCapabilities, Implementation } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
-import type { RequestHeaders, SessionTransport } from '../transports/session-transport.js';
+import type { MessageHeaders, SessionTransport } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
@@ -44,8 +44,8 @@ export interface RequestOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Passed to the handler of a request that the server sends because of it. */
   readonly origin?: RequestOrigin;
-  /** Headers of the HTTP request that caused it; the transport chooses which of them it sends. */
-  readonly headers?: RequestHeaders | undefined;
+  /** Headers for its HTTP request, if it has one. */
+  readonly headers?: MessageHeaders | undefined;
 }
 
 /** What is known of a request of the server, besides its content. */

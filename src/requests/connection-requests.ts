@@ -9,7 +9,9 @@ import { callProblem } from '../calls/call-problem.js';
 import { RetryLoop } from '../calls/retry-loop.js';
 import { onAbort } from '../async/caller-signal.js';
 import type { JsonObject } from '../json/json-object.js';
+import { requireKnown } from '../text/option-names.js';
 import {
+  REQUEST_OPTIONS,
   ServerRequest,
   type Answered,
   type Asked,
@@ -82,6 +84,7 @@ export class ConnectionRequests {
   ) {}
 
   async readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
+    requireKnown('readResource', options, REQUEST_OPTIONS);
     const flawOf = listIn('contents');
     const { answer } = await this.#request(aboutUri('resources/read', uri, flawOf), options).run();
     return answer as ReadResourceResult;
@@ -92,6 +95,7 @@ export class ConnectionRequests {
     args: Readonly<Record<string, string>> = {},
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
+    requireKnown('getPrompt', options, REQUEST_OPTIONS);
     requirePromptName(name);
     requireTexts(args, 'The arguments of a prompt');
     const params = { name, arguments: args };
@@ -103,8 +107,10 @@ export class ConnectionRequests {
   async complete(
     ref: CompletionRef,
     argument: CompletionArgument,
-    { context, ...options }: CompletionOptions = {},
+    given: CompletionOptions = {},
   ): Promise<Completion> {
+    requireKnown('complete', given, REQUEST_OPTIONS);
+    const { context, ...options } = given;
     requireRef(ref);
     requireArgument(argument);
     const about = ref.type === 'ref/prompt' ? ref.name : ref.uri;
@@ -148,6 +154,7 @@ export class ConnectionRequests {
 
   /** A repeated subscription is sent again, but does not count twice. */
   async subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    requireKnown('subscribe', options, REQUEST_OPTIONS);
     const asked = aboutUri('resources/subscribe', uri);
     requireOptions(options);
     const { signal } = options;
@@ -170,6 +177,7 @@ export class ConnectionRequests {
 
   /** Unsubscribes at the server if there is a session; later sessions are not subscribed. */
   async unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    requireKnown('unsubscribe', options, REQUEST_OPTIONS);
     const asked = aboutUri('resources/unsubscribe', uri);
     requireOptions(options);
     this.ports.wishes.unsubscribe(this.route.server, uri);
@@ -179,6 +187,7 @@ export class ConnectionRequests {
   }
 
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
+    requireKnown('setLogLevel', options, REQUEST_OPTIONS);
     requireLevel(level);
     const asked = { method: 'logging/setLevel', params: { level }, about: '' } as const;
     const { session } = await this.#request(asked, options).run();

@@ -16,6 +16,7 @@ import { cutText } from '../text/cut-text.js';
 import type { JsonObject } from '../json/json-object.js';
 import { RequestLostError, type Progress, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';
+import type { OptionNames } from '../text/option-names.js';
 import { whyUnsupported, type RequestMethod } from './offers.js';
 
 /** Options of a request other than a tool call. */
@@ -34,6 +35,14 @@ export interface RequestOptions {
   /** Called with the server's progress; each report restarts the wait for the answer. */
   readonly onProgress?: (progress: Progress) => void;
 }
+
+export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
+  signal: true,
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  context: true,
+  onProgress: true,
+};
 
 /** The same, with what only the gateway knows. */
 export interface InternalRequestOptions extends RequestOptions {
@@ -83,7 +92,8 @@ export class ServerRequest implements Exchange<Answered> {
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
     const { method, params, about } = this.asked;
-    const { context, onProgress, headers } = this.options;
+    const { context, onProgress, headers: received } = this.options;
+    const headers = received && { received };
     const origin = { method, name: about, context };
     if (onProgress === undefined)
       return client.request(method, params, { signal: deadline, origin, headers });

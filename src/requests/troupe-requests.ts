@@ -17,7 +17,8 @@ import { DEFAULT_CALL_TIMEOUT_MS } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { messageOf } from '../text/error-message.js';
 import { unavailableServers } from './unknown-tool.js';
-import type { RequestOptions } from './request.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
+import { REQUEST_OPTIONS, type RequestOptions } from './request.js';
 import {
   requireLevel,
   requirePromptName,
@@ -39,6 +40,8 @@ export interface ServerScope {
 
 /** Options of a request for a resource. */
 export type ResourceOptions = RequestOptions & ServerScope;
+
+const SCOPED_OPTIONS: OptionNames<ResourceOptions> = { ...REQUEST_OPTIONS, server: true };
 
 /** The lists that are visible. */
 export interface SeenLists {
@@ -77,18 +80,24 @@ export class TroupeRequests {
     return new TroupeRequests({ ...this.ports, lists, servers });
   }
 
-  async readResource(uri: string, { server, ...options }: ResourceOptions = {}): Promise<ReadResourceResult> {
+  async readResource(uri: string, given: ResourceOptions = {}): Promise<ReadResourceResult> {
+    requireKnown('readResource', given, SCOPED_OPTIONS);
+    const { server, ...options } = given;
     const asked = await this.#serverOf(uri, server, options);
     return asked.readResource(uri, options);
   }
 
-  async subscribe(uri: string, { server, ...options }: ResourceOptions = {}): Promise<void> {
+  async subscribe(uri: string, given: ResourceOptions = {}): Promise<void> {
+    requireKnown('subscribe', given, SCOPED_OPTIONS);
+    const { server, ...options } = given;
     const asked = await this.#serverOf(uri, server, options);
     await asked.subscribe(uri, options);
   }
 
   /** No error if there is no such subscription. */
-  async unsubscribe(uri: string, { server, ...options }: ResourceOptions = {}): Promise<void> {
+  async unsubscribe(uri: string, given: ResourceOptions = {}): Promise<void> {
+    requireKnown('unsubscribe', given, SCOPED_OPTIONS);
+    const { server, ...options } = given;
     const asked = server === undefined ? this.#subscribedTo(uri) : [this.#named(server)];
     await Promise.all(asked.map((requests) => requests.unsubscribe(uri, options)));
   }
@@ -98,6 +107,7 @@ export class TroupeRequests {
     args: Readonly<Record<string, string>> = {},
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
+    requireKnown('getPrompt', options, REQUEST_OPTIONS);
     const { server, prompt } = await this.#prompt(name, options);
     return this.#named(server).getPrompt(prompt, args, options);
   }
@@ -105,8 +115,10 @@ export class TroupeRequests {
   async complete(
     ref: CompletionRef,
     argument: CompletionArgument,
-    { server, ...options }: CompletionOptions & ServerScope = {},
+    given: CompletionOptions & ServerScope = {},
   ): Promise<Completion> {
+    requireKnown('complete', given, SCOPED_OPTIONS);
+    const { server, ...options } = given;
     requireRef(ref);
     if (ref.type === 'ref/prompt') {
       const found = await this.#prompt(ref.name, options);
@@ -120,7 +132,9 @@ export class TroupeRequests {
    * Without a server: for all servers, later ones included. It is set at once in each session that supports it; if a
    * server refuses, that is a diagnostic.
    */
-  async setLogLevel(level: LoggingLevel, { server, ...options }: ResourceOptions = {}): Promise<void> {
+  async setLogLevel(level: LoggingLevel, given: ResourceOptions = {}): Promise<void> {
+    requireKnown('setLogLevel', given, SCOPED_OPTIONS);
+    const { server, ...options } = given;
     if (server !== undefined) return this.#named(server).setLogLevel(level, options);
     requireLevel(level);
     this.ports.wishes.setLevelOfAll(level);

@@ -12,6 +12,7 @@ import { cutText } from '../text/cut-text.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';
 import { checkLimit, DEFAULT_LIMIT, limitText } from './limit-text.js';
 import { processFolder, type SpillPort } from './spill-folder.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { splitContent, type MediaBlock } from './split-content.js';
 import { BOUNDARY_NAME, hideBoundaryName } from './boundary-name.js';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -132,7 +133,18 @@ function count(characters: number): string {
   return characters.toLocaleString('en-US');
 }
 
-function checkOptions(result: unknown, { server, tool, maxCharacters }: RenderOptions): void {
+const NAMES: OptionNames<RenderOptions> = {
+  server: true,
+  tool: true,
+  maxCharacters: true,
+  spill: true,
+  wrap: true,
+  onDiagnostic: true,
+};
+
+function checkOptions(result: unknown, options: RenderOptions): void {
+  requireKnown('renderResult', options, NAMES);
+  const { server, tool, maxCharacters } = options;
   if (typeof result !== 'object' || result === null)
     throw new TypeError('The result of a call is an object.');
   if (typeof server !== 'string' || typeof tool !== 'string') {

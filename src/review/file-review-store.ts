@@ -21,6 +21,7 @@ import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.
 import { toReviewed } from '../catalog/tool-fingerprint.js';
 import type { RememberedTool, ReviewStore } from './review-store.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileReviewStore`. */
 export interface FileReviewStoreOptions {
@@ -31,6 +32,8 @@ export interface FileReviewStoreOptions {
    */
   readonly folder?: string;
 }
+
+const NAMES: OptionNames<FileReviewStoreOptions> = { folder: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 /** The names of the store's files, with the hash of the server. */
@@ -50,6 +53,7 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
  * ```
  */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
+  requireKnown('createFileReviewStore', options, NAMES);
   const place = storeFolder(options.folder, 'config', 'reviews');
   const madeFolder = async (): Promise<string> => {
     const folder = await place();

@@ -1,5 +1,5 @@
 /** The review as a host sees it: the held tools, and how to accept them. */
-import type { Observable } from 'rxjs';
+import type { Stream } from '../lifecycle/stream.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { exposedNames, rawKey, type ToolIdentity } from '../catalog/naming.js';
 import type { Publisher } from '../lifecycle/publish.js';
@@ -23,7 +23,7 @@ export interface ReviewParts {
 /** The tools that are held back, and their acceptance: `Troupe.review`. */
 export class Review {
   /** The tools that are held back; replays the present list. */
-  readonly held$: Observable<readonly HeldTool[]>;
+  readonly held$: Stream<readonly HeldTool[]>;
   readonly #parts: ReviewParts;
   #madeFrom: readonly unknown[] = [];
   #held: readonly HeldTool[] = Object.freeze([]);

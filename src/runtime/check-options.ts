@@ -23,6 +23,7 @@ import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';
 import type { TrustStore } from '../trust/trust-store.js';
+import { hooksProblem } from '../calls/hooks.js';
 import { cacheProblem } from './cache-option.js';
 import type { ViewOptions } from './view.js';
 
@@ -64,11 +65,12 @@ const FUNCTION = problem((value) =>
 
 const CONFIG_FILE: Schema = {
   type: 'object',
-  title: '{ path, scope, trust }',
+  title: '{ path, scope, trust, optional }',
   properties: {
     path: SOME_TEXT,
     scope: { type: 'string', enum: ['given', 'project'] },
     trust: { type: 'string', enum: ['all'] },
+    optional: FLAG,
   },
   required: ['path'],
   additionalProperties: false,
@@ -127,6 +129,7 @@ const OPTIONS = {
     for (const { field, message } of handlersProblems(value, capabilities))
       report([field], 'invalid-option', message);
   },
+  hooks: problem(hooksProblem),
   validateArguments: FLAG,
   coerceArguments: FLAG,
   naming: {

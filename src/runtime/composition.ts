@@ -13,6 +13,7 @@
 import { notifySessions, ServerRequests, toResponders } from '../server-requests/server-requests.js';
 import type { EffectPorts } from '../actors/effect-ports.js';
 import { toSignIns, type SignIns } from '../auth/sign-ins.js';
+import { toHooks } from '../calls/hooks.js';
 import { CallCheck } from '../calls/call-check.js';
 import { CatalogCache } from '../catalog/cache.js';
 import { Catalogs } from '../catalog/catalogs.js';
@@ -46,7 +47,7 @@ import { ConfigReader } from '../servers/config-reader.js';
 import { Configuration } from '../servers/configuration.js';
 import { toReviewedServer } from '../servers/server-entry.js';
 import type { Runtime } from '../servers/server.js';
-import { Servers } from '../servers/servers.js';
+import { Servers, type Declared } from '../servers/servers.js';
 import { Sessions } from '../sessions/sessions.js';
 import { allLimits } from '../transports/message-limits.js';
 import { createTransport } from '../transports/create-transport.js';
@@ -112,6 +113,10 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     clock,
   );
 
+  const declared = (server: string): Declared => ({
+    clientInfo: options.clientInfo ?? PACKAGE,
+    capabilities: internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
+  });
   const reader = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {
@@ -125,12 +130,13 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     },
     reader,
     manager,
+    declared,
     runtime: () => runtime,
     onchanged,
   });
   const store = toCatalogStore(options.cache);
   const cache =
-    store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, clock, publish });
+    store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, extras, clock, publish });
   const reviews = new Reviews({
     ...toReviewOptions(options.review),
     clock,
@@ -184,14 +190,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     createTransport: internals.createTransport ?? createTransport,
     network,
     signIns,
-    createClient: (server) =>
-      createClient({
-        clientInfo: options.clientInfo ?? PACKAGE,
-        capabilities:
-          internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
-        meta: internals.handshakeMeta,
-        clock,
-      }),
+    createClient: (server) => createClient({ ...declared(server), meta: internals.handshakeMeta, clock }),
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
@@ -208,7 +207,15 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     publisher,
     lifetime,
     effects,
-    calls: { clock, publish, mask, nextCall: () => (lastCall += 1), check },
+    calls: {
+      clock,
+      publish,
+      mask,
+      nextCall: () => (lastCall += 1),
+      check,
+      hooks: toHooks(options.hooks),
+      remember: (server, secrets) => servers.remember(server, secrets),
+    },
     toolCount: (server) => registry.count(server),
     toolsLeftOut: (server) => registry.leftOut(server),
     spawn: (spec) => servers.supervisor.add(spec),
@@ -280,6 +287,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   });
 
   // In this order: the lists need the decisions of the reviews, and removed tools need the former list of the registry.
+  cache?.follow(publisher);
   for (const part of [reviews, registry, lists, removedTools]) part.follow(publisher);
 
   return {
@@ -314,6 +322,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
         resourceTemplates: extras.get(server, 'resourceTemplates'),
         prompts: extras.get(server, 'prompts'),
       }),
+      knowsExtras: (server) => extras.areKnown(server),
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       onflushed: (fn) => publisher.onflushed(fn),
       observerFailed: publisher.observerFailed,

@@ -46,6 +46,8 @@ export interface TroupeAccess {
   whenRead(): Promise<void>;
   /** The offer of a server. Each list is the same object until it changes. */
   offer(server: string): ServerOffer;
+  /** Whether its lists other than tools are known, from this run or an earlier one. */
+  knowsExtras(server: string): boolean;
   /** As `Publisher.until`. */
   until(isTrue: () => boolean, signal?: AbortSignal): Promise<void>;
   /** Calls `fn` after every batch of events until the returned function is called. */

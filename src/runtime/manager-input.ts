@@ -10,15 +10,11 @@ export function managerInput({ maxConcurrentStarts, startGateMs, retryBudget }: 
     retryBurst: retryBudget?.burst ?? DEFAULT_RETRY_BUDGET.burst,
     retryEveryMs: retryBudget?.everyMs ?? DEFAULT_RETRY_BUDGET.everyMs,
     startGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
-    cachedGateMs: CACHED_GATE_MS,
   };
 }
 
 /** Longest `start()` waits for first attempts, milliseconds. */
 export const DEFAULT_START_GATE_MS = 10000;
-
-/** Longest `start()` waits for servers whose tools are cached, milliseconds. */
-export const CACHED_GATE_MS = 250;
 
 /** How many retries may begin at once, and after how many milliseconds one more. */
 export const DEFAULT_RETRY_BUDGET = { burst: 20, everyMs: 50 };

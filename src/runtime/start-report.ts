@@ -1,22 +1,25 @@
-/** The result of a start. */
+/** What `start()` and `settled()` report. */
 import { hasTag } from '../../machines/connection/connection.states.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import type { DroppedEntry } from '../config/files/drop-filtered.js';
 import type { SourceReport } from '../config/files/sources.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 
-/** The result of `start()`: each server that was started is in one of the first three lists. */
+/**
+ * What became of the servers: each that was started is in one of the first three lists. It says what is so when it is
+ * made, and does not depend on what an earlier run has cached.
+ */
 export interface StartReport {
   /** Names of the servers whose tools can be called. */
   readonly ready: readonly string[];
-  /** Servers that were given up, each with the cause. */
+  /** Servers that were given up, each with the cause. Their tools of earlier runs are not offered. */
   readonly failed: readonly {
     /** Name of the server. */
     readonly server: string;
     /** Why its last attempt failed. */
     readonly failure: Failure;
   }[];
-  /** Servers that are neither ready nor failed yet: still trying, or waiting for a person. */
+  /** Servers that are neither ready nor given up: still trying, or waiting for a person. */
   readonly pending: readonly {
     /** Name of the server. */
     readonly server: string;

@@ -4,11 +4,11 @@
  *
  * Longer than 300 lines because it documents every method of the public API, with an example each; the methods are short.
  */
-import type { Observable } from 'rxjs';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
 import type { LoggingLevel } from '../mcp/session.js';
-import { filter } from '../lifecycle/rx.js';
-import type { CallOptions } from '../calls/call.js';
+import { hasTag } from '../../machines/connection/connection.states.js';
+import { filter, type Observable } from '../lifecycle/rx.js';
+import { CALL_OPTIONS, type CallOptions } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
 import { Deadline, limitsOf } from '../calls/deadline.js';
 import { mayBeOf } from '../catalog/naming.js';
@@ -20,17 +20,36 @@ import type { CatalogTool } from '../catalog/registry.js';
 import type { RemovedTool } from '../catalog/vanished.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import { checkOptions, checkViewOptions } from './check-options.js';
-import type { Connection, WaitOptions } from '../servers/connection.js';
-import { CallAbortedError, NotReadyError, type ToolHeldError } from '../errors.js';
+import { WAIT_OPTIONS, type Connection, type WaitOptions } from '../servers/connection.js';
+import { optionProblem, requireKnown, type OptionNames } from '../text/option-names.js';
+import { CallAbortedError, ConfigError, NotReadyError, type ToolHeldError } from '../errors.js';
 import { messageOf } from '../text/error-message.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
-import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent } from '../lifecycle/event.js';
+import {
+  EVENTS_OPTIONS,
+  EventFeed,
+  nextEvent,
+  ONCE_OPTIONS,
+  type EventOf,
+  type EventsOptions,
+  type OnceOptions,
+} from '../lifecycle/event-feed.js';
+import type { Stream } from '../lifecycle/stream.js';
+import {
+  isDiagnostic,
+  type DiagnosticEvent,
+  type LifecycleEvent,
+  type LifecycleEventType,
+} from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { TroupeOptions } from '../options.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Inspection, InspectOptions } from '../inspector/inspection.js';
 import { closedError } from '../lifecycle/lifetime.js';
 import { settlesWithin } from '../async/settles-within.js';
+import { describeProblem } from '../config/entry/problem.js';
+import type { LoadedConfig } from '../servers/load-config.js';
+import type { Server } from '../servers/server.js';
 import type { ReloadReport } from '../servers/reload-report.js';
 import type { Review } from '../review/tool-review.js';
 import { toStartReport, type StartReport } from './start-report.js';
@@ -56,22 +75,25 @@ const CLOSE_LIMIT_MS = 10_000;
 /** Longest time it waits for the kill. */
 const KILL_LIMIT_MS = 2_000;
 
+/** A list of a troupe that changes. */
+export type TroupeList = 'status' | 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
 /** The supervised MCP connections of one host. Made by `createTroupe`. */
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
-  readonly events$: Observable<LifecycleEvent>;
+  readonly events$: Stream<LifecycleEvent>;
   /** The `diagnostic` events among them. */
-  readonly diagnostics$: Observable<DiagnosticEvent>;
+  readonly diagnostics$: Stream<DiagnosticEvent>;
   /** One row per server: replays the present rows and emits when one has changed. The others stay the same objects. */
-  readonly status$: Observable<readonly ServerStatus[]>;
+  readonly status$: Stream<readonly ServerStatus[]>;
   /** The tools as a model sees them; replays the present list. */
-  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly tools$: Stream<readonly CatalogTool[]>;
   /** The resources of all servers; replays the present list. They come a moment after a server is ready: see `settled`. */
-  readonly resources$: Observable<readonly CatalogResource[]>;
+  readonly resources$: Stream<readonly CatalogResource[]>;
   /** The resource templates of all servers; replays the present list. */
-  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  readonly resourceTemplates$: Stream<readonly CatalogResourceTemplate[]>;
   /** The prompts of all servers; replays the present list. */
-  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  readonly prompts$: Stream<readonly CatalogPrompt[]>;
   /** The tools that are held back because they differ from what was accepted; see the option of that name. */
   readonly review: Review;
   /** @internal */
@@ -99,6 +121,87 @@ export class Troupe {
     this.resources$ = publisher.live(() => this.resources);
     this.resourceTemplates$ = publisher.live(() => this.resourceTemplates);
     this.prompts$ = publisher.live(() => this.prompts);
+  }
+
+  /**
+   * The events from now on, for `for await`. The loop ends when the troupe is closed; leaving it unsubscribes. If it is so
+   * slow that events are left out, `seq` shows the gap, and a `diagnostic` of the kind `events-left-out` says so.
+   *
+   * @param options A signal that ends the loop, and how many events may wait. Default: no signal, and 1,000 events.
+   *
+   * @throws `TypeError` for an option that makes no sense.
+   * @throws The reason of the signal in the loop, if it aborts.
+   *
+   * @example
+   * ```ts
+   * for await (const event of troupe.events()) {
+   *   if (event.type === 'connection.failed') console.warn(event.server, event.failure.message);
+   * }
+   * ```
+   */
+  events(options: EventsOptions = {}): AsyncIterableIterator<LifecycleEvent, undefined> {
+    requireKnown('events', options, EVENTS_OPTIONS);
+    const { publisher } = this.#parts;
+    const message =
+      "A loop over events() is slower than the events: the oldest are left out, as 'seq' shows.";
+    return new EventFeed(publisher.events$, options, () =>
+      publisher.publish({ type: 'diagnostic', kind: 'events-left-out', message }),
+    );
+  }
+
+  /**
+   * Resolves with the next event of that type.
+   *
+   * @param type The type, for instance `connection.ready`.
+   * @param options Which event of the type, and a signal that ends the wait. Default: the next one, and no signal.
+   *
+   * @throws {@link NotReadyError} if the troupe closes before.
+   * @throws The reason of the signal, if it aborts.
+   *
+   * @example
+   * ```ts
+   * const { generation } = await troupe.once('connection.ready', { filter: ({ server }) => server === 'fs' });
+   * ```
+   */
+  async once<T extends LifecycleEventType>(type: T, options: OnceOptions<T> = {}): Promise<EventOf<T>> {
+    requireKnown('once', options, ONCE_OPTIONS as OptionNames<OnceOptions<T>>);
+    return nextEvent(this.#parts.publisher.events$, type, options);
+  }
+
+  /**
+   * Calls a function for every event of that type until the returned function is called, or the troupe is closed.
+   *
+   * @param type The type, for instance `connection.ready`.
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = troupe.on('connection.failed', ({ server, failure }) => console.warn(server, failure.message));
+   * ```
+   */
+  on<T extends LifecycleEventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
+    const subscription = this.#parts.publisher.events$.subscribe((event) =>
+      event.type === type ? listener(event as EventOf<T>) : undefined,
+    );
+    return () => subscription.unsubscribe();
+  }
+
+  /**
+   * Calls a function with a list of the troupe now, and whenever the list has changed, until the returned function is
+   * called or the troupe is closed.
+   *
+   * @param list Name of the list, such as `status` or `tools`.
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = troupe.onChange('status', (rows) => console.table(rows, ['server', 'state']));
+   * ```
+   */
+  onChange<L extends TroupeList>(list: L, listener: (value: Troupe[L]) => void): () => void {
+    const live = this[`${list}$`] as Observable<Troupe[L]>;
+    const subscription = live.subscribe(listener);
+    return () => subscription.unsubscribe();
   }
 
   /** One row per server, in the order of the configuration. A row that has not changed is the same object as before. */
@@ -205,13 +308,15 @@ export class Troupe {
   }
 
   /**
-   * Reads the configuration and starts every enabled server at the same time. Cached tools are in the list before
-   * any server is started. Resolves when the first attempt of each server is over; after 250 ms it waits only for those
-   * without cached tools, and after the start gate for none. Never rejects for a server or an unreadable source. A second
-   * call gives the first promise. The signal ends the wait, not the start.
+   * Reads the configuration and starts every enabled server at the same time. Resolves when the first attempt of each
+   * server is over, or after the start gate; what an earlier run has cached changes neither when nor what it reports. Cached
+   * tools are in the list before any server is started: `listed` waits only for the list. Never rejects for a server. A
+   * second call gives the first promise. The signal ends the wait, not the start.
    *
    * @param options A signal that ends the wait, but not the operation. Default: no signal.
    *
+   * @throws {@link ConfigError} if a file that `config` names cannot be read and is not `optional`. Nothing was started, and
+   *   the troupe is closed.
    * @throws {@link NotReadyError} after `close`.
    * @throws The reason of the signal, if it aborts.
    *
@@ -221,33 +326,69 @@ export class Troupe {
    * for (const { server, failure } of report.failed) console.warn(server, failure.message);
    * ```
    */
-  start({ signal }: WaitOptions = {}): Promise<StartReport> {
+  start(options: WaitOptions = {}): Promise<StartReport> {
+    const problem = optionProblem('start', options, WAIT_OPTIONS);
+    if (problem !== undefined) return Promise.reject(problem);
+    const { signal } = options;
     if (this.#parts.lifetime.isClosed) return Promise.reject(closedError());
     this.#started ??= this.#start();
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
 
   /**
-   * Resolves when every server is ready with all its lists read, is stopped or dormant, waits for a person, or has
-   * failed, even if it tries again by then.
+   * Starts the troupe, and resolves with its tools as soon as there is something to offer for each server: its tools of an
+   * earlier run or of this one, or the failure of its first attempt. A call of a tool waits for its server. Resolves after
+   * the start gate at the latest.
+   *
+   * @param options A signal that ends the wait, but not the start. Default: no signal.
+   *
+   * @throws What `start` throws.
+   *
+   * @example
+   * ```ts
+   * const tools = await troupe.listed();
+   * ```
+   */
+  async listed(options: WaitOptions = {}): Promise<readonly CatalogTool[]> {
+    requireKnown('listed', options, WAIT_OPTIONS);
+    const { cache, lifetime, publisher, servers } = this.#parts;
+    const started = this.start(options);
+    const waiting = new AbortController();
+    const isOffered = ({ name, present }: Server): boolean =>
+      cache?.hasRecalled(name) === true || hasTag(present, 'attempted');
+    const areOffered = (): boolean =>
+      lifetime.hasStarted && !lifetime.isClosed && servers.enabled.every(isOffered);
+    try {
+      await Promise.race([started, publisher.until(areOffered, waiting.signal)]);
+    } finally {
+      waiting.abort();
+    }
+    return this.tools;
+  }
+
+  /**
+   * Starts the troupe, and resolves with its report when every server is ready with all its lists read, is stopped or
+   * dormant, waits for a person, or has failed, even if it tries again by then.
    *
    * @param options A signal that ends the wait, but not the connections. Default: no signal.
    *
    * @throws {@link NotReadyError} if the troupe closes before.
-   * @throws The reason of the signal, if it aborts.
+   * @throws What `start` throws.
    *
    * @example
    * ```ts
-   * await troupe.settled({ signal: AbortSignal.timeout(10_000) });
-   * console.log(troupe.resources.length);
+   * const { failed } = await troupe.settled({ signal: AbortSignal.timeout(60_000) });
+   * for (const { server, failure } of failed) console.warn(server, failure.message);
    * ```
    */
-  async settled({ signal }: WaitOptions = {}): Promise<void> {
-    await this.start(signal === undefined ? {} : { signal });
+  async settled(options: WaitOptions = {}): Promise<StartReport> {
+    requireKnown('settled', options, WAIT_OPTIONS);
+    const first = await this.start(options);
     await untilSettled(
       { publisher: this.#parts.publisher, connections: () => this.#parts.servers.connections },
-      signal,
+      options.signal,
     );
+    return toStartReport(this.status, first);
   }
 
   /**
@@ -305,6 +446,8 @@ export class Troupe {
    * ```
    */
   reload(servers?: TroupeOptions['servers'], options: WaitOptions = {}): Promise<ReloadReport> {
+    const problem = optionProblem('reload', options, WAIT_OPTIONS);
+    if (problem !== undefined) return Promise.reject(problem);
     return this.#parts.configuration.reload(servers, options);
   }
 
@@ -333,6 +476,8 @@ export class Troupe {
    * ```
    */
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const problem = optionProblem('callTool', options, CALL_OPTIONS);
+    if (problem !== undefined) return Promise.reject(problem);
     const tool = this.#parts.registry.tool(name);
     const connection = tool === undefined ? undefined : this.#parts.servers.get(tool.server)?.connection;
     if (tool === undefined) return this.#callOnceListed(name, args, options);
@@ -354,13 +499,16 @@ export class Troupe {
   }
 
   /**
-   * Names of the servers that are still connecting, whose tools are not known yet and may include that name.
+   * Names of the servers whose tools are not known and may include that name: they are still connecting, or could not be
+   * started.
    *
    * @internal
    */
   serversToCome(name: string): readonly string[] {
     const { servers, naming, registry } = this.#parts;
-    if (this.whyIdle !== undefined || this.vanished(name) !== undefined) return [];
+    if (this.whyIdle !== undefined) return [];
+    const gone = this.vanished(name);
+    if (gone !== undefined) return gone.isWithdrawn ? [gone.server] : [];
     // Every waiting call asks after each batch of events, so the name is compared first: a status costs far more.
     return [...servers.all]
       .filter((server) => mayBeOf(server.name, name, naming) && !registry.hasListOf(server.name))
@@ -673,6 +821,10 @@ export class Troupe {
     this.#forgetExit = atExit(() => void sessions.killAll());
     servers.open();
     const [loaded] = await Promise.all([configuration.open(), recordings.open()]);
+    if (loaded.missing.length > 0) {
+      await this.close();
+      throw missingFiles(loaded);
+    }
     await cache?.warm(servers.enabled.map(({ name }) => name));
     // The cached tools are shown before the connections are created.
     registry.outdated();
@@ -749,7 +901,9 @@ export class Troupe {
     const deadline = new Deadline(clock, limits, options.signal);
     try {
       const isListed = (): boolean => registry.tool(name) !== undefined;
-      await publisher.until(() => isListed() || this.serversToCome(name).length === 0, deadline.signal);
+      const isWithdrawn = this.vanished(name)?.isWithdrawn === true;
+      if (!isWithdrawn)
+        await publisher.until(() => isListed() || this.serversToCome(name).length === 0, deadline.signal);
       if (!isListed()) await awaitedServer.connection.ready({ signal: deadline.signal });
     } catch (cause) {
       if (deadline.aborted && options.signal?.aborted === true) {
@@ -774,6 +928,10 @@ export class Troupe {
     const why = this.whyIdle ?? this.whyHeld(name);
     return why ?? unknownTool(name, this.status, this.vanished(name), this.tools, this.#parts.naming);
   }
+}
+
+function missingFiles({ missing }: LoadedConfig): ConfigError {
+  return new ConfigError(missing.map(describeProblem).join('; '), { problems: missing });
 }
 
 /**

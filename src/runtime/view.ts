@@ -2,9 +2,9 @@
  * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop, close or change
  * anything. Longer than 300 lines because it documents every public method of a view, with an example each.
  */
-import type { Observable } from 'rxjs';
+import type { Stream } from '../lifecycle/stream.js';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
-import { distinctUntilChanged, filter, map } from '../lifecycle/rx.js';
+import { distinctUntilChanged, filter, map, type Observable } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
 import type { RenderedResult } from '../results/render-result.js';
 import type { ResultOptions } from './results.js';
@@ -43,15 +43,15 @@ export interface ViewOptions {
  */
 export interface Viewed {
   readonly tools: readonly CatalogTool[];
-  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly tools$: Stream<readonly CatalogTool[]>;
   readonly resources: readonly CatalogResource[];
-  readonly resources$: Observable<readonly CatalogResource[]>;
+  readonly resources$: Stream<readonly CatalogResource[]>;
   readonly resourceTemplates: readonly CatalogResourceTemplate[];
-  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  readonly resourceTemplates$: Stream<readonly CatalogResourceTemplate[]>;
   readonly prompts: readonly CatalogPrompt[];
-  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  readonly prompts$: Stream<readonly CatalogPrompt[]>;
   readonly status: readonly ServerStatus[];
-  readonly events$: Observable<LifecycleEvent>;
+  readonly events$: Stream<LifecycleEvent>;
   readonly whyIdle: NotReadyError | undefined;
   tool(name: string): CatalogTool | undefined;
   serversToCome(name: string): readonly string[];
@@ -102,15 +102,15 @@ class SeenList<T> {
 /** A part of a troupe: some servers, some tools. Made by `Troupe.view`. It cannot start, stop or close anything. */
 export class View {
   /** The tools of the view; replays the present list. */
-  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly tools$: Stream<readonly CatalogTool[]>;
   /** The resources of the view; replays the present list. */
-  readonly resources$: Observable<readonly CatalogResource[]>;
+  readonly resources$: Stream<readonly CatalogResource[]>;
   /** The resource templates of the view; replays the present list. */
-  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  readonly resourceTemplates$: Stream<readonly CatalogResourceTemplate[]>;
   /** The prompts of the view; replays the present list. */
-  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  readonly prompts$: Stream<readonly CatalogPrompt[]>;
   /** The events of the servers in the view. */
-  readonly events$: Observable<LifecycleEvent>;
+  readonly events$: Stream<LifecycleEvent>;
   readonly #whole: Viewed;
   readonly #options: ViewOptions;
   readonly #tools: SeenList<CatalogTool>;

@@ -1,6 +1,7 @@
 /** The search over the tools of a troupe. The index is loaded and made at the first search. */
 import type { CatalogTool } from '../catalog/registry.js';
 import type { ToolField, ToolIndex } from './tool-index.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** A tool that matches the words of a search. */
 export interface FoundTool {
@@ -20,6 +21,8 @@ export interface ToolSearchOptions {
   readonly servers?: readonly string[];
 }
 
+const NAMES: OptionNames<ToolSearchOptions> = { limit: true, servers: true };
+
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 1_000;
 
@@ -34,9 +37,11 @@ export class ToolSearch {
   /** Searches only among tools that `offers` accepts. */
   async search(
     query: string,
-    { limit = DEFAULT_LIMIT, servers }: ToolSearchOptions,
+    options: ToolSearchOptions,
     offers: (tool: CatalogTool) => boolean = () => true,
   ): Promise<readonly FoundTool[]> {
+    requireKnown('searchTools', options, NAMES);
+    const { limit = DEFAULT_LIMIT, servers } = options;
     if (typeof query !== 'string') throw new TypeError('searchTools: the query is not a string.');
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
       throw new TypeError(`searchTools: 'limit' is not a whole number from 1 to ${MAX_LIMIT}.`);

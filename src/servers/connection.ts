@@ -4,7 +4,8 @@
  *
  * Longer than 300 lines because it documents every method that a host calls, with an example each; the methods are short.
  */
-import type { Observable } from 'rxjs';
+import type { Stream } from '../lifecycle/stream.js';
+import type { Observable } from '../lifecycle/rx.js';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
 import type { LoggingLevel } from '../mcp/session.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../../machines/connection/connection.events.js';
@@ -17,7 +18,7 @@ import {
 import { acceptedOf, verdict, type TransitionVerdict } from '../../machines/verdict.js';
 import { isCommand } from '../actor-system/event-filter.js';
 import { callProblem } from '../calls/call-problem.js';
-import { makeCall, type CallOptions, type InternalCallOptions } from '../calls/call.js';
+import { CALL_OPTIONS, makeCall, type CallOptions, type InternalCallOptions } from '../calls/call.js';
 import {
   InvalidTransitionError,
   NotReadyError,
@@ -35,6 +36,7 @@ import {
   type CompletionRef,
 } from '../requests/connection-requests.js';
 import type { RequestOptions } from '../requests/request.js';
+import { optionProblem, requireKnown, type OptionNames } from '../text/option-names.js';
 import { sameUntilChanged } from '../json/freeze.js';
 import type { Server } from './server.js';
 import { SessionAccess } from './session-access.js';
@@ -44,6 +46,9 @@ export interface WaitOptions {
   /** Ends the wait, not the operation. */
   readonly signal?: AbortSignal;
 }
+
+export const WAIT_OPTIONS: OptionNames<WaitOptions> = { signal: true };
+const TRUST_OPTIONS: OptionNames<TrustOptions> = { ...WAIT_OPTIONS, hash: true };
 
 /** Options of trusting an entry. */
 export interface TrustOptions extends WaitOptions {
@@ -100,12 +105,28 @@ export class Connection {
    * Every state of the connection in order; replays the present one. It follows the events, so `state` may be ahead of
    * it. Completes when the server is removed or the troupe is closed.
    */
-  get state$(): Observable<ConnectionState> {
+  get state$(): Stream<ConnectionState> {
     return (this.#state$ ??= stateChanges(this.#publisher, {
       server: this.name,
       present: () => this.state,
       isRemoved: () => this.#server.isRemoved,
     }));
+  }
+
+  /**
+   * Calls a function with the state now and with every later one in order, as `state$`, until the returned function is
+   * called.
+   *
+   * @param listener Its errors are logged and have no other effect.
+   *
+   * @example
+   * ```ts
+   * const stop = connection.onState((state) => console.log(connection.name, state));
+   * ```
+   */
+  onState(listener: (state: ConnectionState) => void): () => void {
+    const subscription = this.state$.subscribe(listener);
+    return () => subscription.unsubscribe();
   }
 
   /** The state now. `ready` means that calls are possible. */
@@ -182,6 +203,7 @@ export class Connection {
    * ```
    */
   async start(options: WaitOptions = {}): Promise<void> {
+    requireKnown('start', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.start' });
     await this.#settled(options);
   }
@@ -202,6 +224,7 @@ export class Connection {
    * ```
    */
   async retry(options: WaitOptions = {}): Promise<void> {
+    requireKnown('retry', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.retry' });
     await this.#settled(options);
   }
@@ -222,6 +245,7 @@ export class Connection {
    * ```
    */
   async restart(options: WaitOptions = {}): Promise<void> {
+    requireKnown('restart', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.restart' });
     await this.#settled(options);
   }
@@ -240,6 +264,7 @@ export class Connection {
    * ```
    */
   async stop(options: WaitOptions = {}): Promise<void> {
+    requireKnown('stop', options, WAIT_OPTIONS);
     if (this.#is('ending')) this.#command({ type: 'connection.stop', reason: 'stop' });
     await this.end('stop', options);
   }
@@ -271,6 +296,7 @@ export class Connection {
    * ```
    */
   async refresh(options: WaitOptions = {}): Promise<void> {
+    requireKnown('refresh', options, WAIT_OPTIONS);
     this.#command({ type: 'connection.refresh' });
     const isReading = (): boolean => this.#is('refreshing') || this.#is('enriching');
     await this.#publisher.until(() => !isReading(), options.signal);
@@ -300,6 +326,7 @@ export class Connection {
    * ```
    */
   async trust(options: TrustOptions = {}): Promise<void> {
+    requireKnown('trust', options, TRUST_OPTIONS);
     const request = this.status.trustRequest;
     if (options.hash !== undefined && request !== null && request.hash !== options.hash) {
       const message = `The entry of '${this.name}' has changed since it was shown: read its present 'trustRequest'.`;
@@ -341,6 +368,7 @@ export class Connection {
    * ```
    */
   async finishAuth(answer: string, options: WaitOptions = {}): Promise<void> {
+    requireKnown('finishAuth', options, WAIT_OPTIONS);
     const isWaiting = (): boolean => this.#is('authorizing');
     const { signIns } = this.#server.runtime.effects;
     const canFinish = isWaiting() || signIns?.url(this.name) !== undefined;
@@ -368,6 +396,7 @@ export class Connection {
    * ```
    */
   async ready(options: WaitOptions = {}): Promise<void> {
+    requireKnown('ready', options, WAIT_OPTIONS);
     await this.#access.ready(options.signal);
   }
 
@@ -387,6 +416,8 @@ export class Connection {
    * ```
    */
   callTool(tool: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const problem = optionProblem('callTool', options, CALL_OPTIONS);
+    if (problem !== undefined) return Promise.reject(problem);
     return this.callOffered(tool, args, options, () => undefined);
   }
 

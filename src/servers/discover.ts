@@ -5,9 +5,10 @@ import { shownConfig } from '../secrets/secrets.js';
 import type { ServerSpec, Scope } from '../config/entry/server-spec.js';
 import type { SourceReport } from '../config/files/sources.js';
 import { needsTrust, toTrustRequest } from '../trust/trust-rules.js';
-import type { ConfigProblem } from '../errors.js';
+import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
 import type { TrustRequest } from '../trust/trust-request.js';
+import { unknownOption, type OptionNames } from '../text/option-names.js';
 
 /** Options of `discoverServers`. All but `cwd` are those of `createTroupe`. */
 export interface DiscoverOptions extends Pick<
@@ -17,6 +18,15 @@ export interface DiscoverOptions extends Pick<
   /** Folder that relative file names start from. Default: the working directory. */
   readonly cwd?: string;
 }
+
+const NAMES: OptionNames<DiscoverOptions> = {
+  servers: true,
+  config: true,
+  discover: true,
+  trust: true,
+  trustStore: true,
+  cwd: true,
+};
 
 /** One configured server. Secrets in `config` are masked. */
 export interface DiscoveredServer {
@@ -71,6 +81,8 @@ export interface Discovery {
  * ```
  */
 export async function discoverServers(options: DiscoverOptions = {}): Promise<Discovery> {
+  const unknown = unknownOption(options, NAMES);
+  if (unknown !== undefined) throw new ConfigError(`discoverServers: ${unknown}`);
   const { loadConfig } = await import('./load-config.js');
   const unread: ConfigProblem[] = [];
   const trustedEntries = new TrustedEntries(options.trustStore, (message) =>

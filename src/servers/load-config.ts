@@ -57,6 +57,8 @@ export interface LoadedConfig extends MergedServers {
   readonly problems: readonly ConfigProblem[];
   /** Every source that was read, in order of precedence. */
   readonly sources: readonly SourceReport[];
+  /** Why files that the host named could not be read. An optional one need not exist. */
+  readonly missing: readonly ConfigProblem[];
   /** What the filter of the discovery left out. */
   readonly dropped: readonly DroppedEntry[];
 }
@@ -103,6 +105,7 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
       ...startProblems(merged),
     ],
     sources: all.map(toReport),
+    missing: files.flatMap(({ isUnread, problems }) => (isUnread === true ? problems : [])),
     dropped,
   };
 }
@@ -120,10 +123,11 @@ async function givenSources(
     if (!byPath.has(path)) byPath.set(path, named);
   }
   return Promise.all(
-    [...byPath].map(async ([path, { path: display, scope: named, trust }]) => {
+    [...byPath].map(async ([path, { path: display, scope: named, trust, optional }]) => {
       const needsTrust = trust !== 'all' && (named ?? (await placeOf(path, { cwd, machine }))) === 'project';
       return {
         id: path,
+        isOptional: optional === true,
         scope: needsTrust ? ('project' as const) : ('given' as const),
         display: printable(display),
         path,
@@ -174,7 +178,7 @@ type Choice = Omit<Exclude<NonNullable<TroupeOptions['discover']>, boolean>, 'cw
   readonly cwd: string;
 };
 
-/** Reads all sources at once. A file that was only looked for and does not exist is not a source. */
+/** Reads all sources at once. A file that was only looked for, or is optional, and does not exist is not a source. */
 async function readSources(
   sources: readonly Source[],
   userStart: string,
@@ -185,8 +189,8 @@ async function readSources(
 }
 
 /**
- * Reads and parses one source. Undefined if it was only looked for and names no server: the file does not exist, or is a
- * file of settings without servers. The parser is loaded with the first text.
+ * Reads and parses one source. Undefined if it was only looked for, or is optional, and names no server: the file does not
+ * exist, or is a file of settings without servers. The parser is loaded with the first text.
  */
 export async function readSource(
   source: Source,
@@ -216,8 +220,10 @@ export async function readSource(
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
     return { ...found, entries: configs, refused, problems, inputs, turnedOff, surplus };
   } catch (error) {
-    if (source.kind !== undefined && isAbsence(error)) return undefined;
-    return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
+    const mayBeAbsent = source.kind !== undefined || source.isOptional === true;
+    if (mayBeAbsent && isAbsence(error)) return undefined;
+    const problems = [readProblem(source, error)];
+    return { ...found, entries: new Map(), refused: [], problems, isUnread: true };
   }
 }
 

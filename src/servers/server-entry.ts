@@ -66,7 +66,7 @@ export class ServerEntry {
   }
 
   /**
-   * The key under which the server's tools are cached: a hash of its name and of its unexpanded command or address.
+   * A hash of the server's name and of its unexpanded command or address, for the key under which its lists are cached.
    * Undefined for a server object of this process, which has no content to hash.
    */
   get cacheKey(): string | undefined {

@@ -160,9 +160,8 @@ export class Server implements Supervised {
     const { row, transport, settings } = this.#entry;
     const seed = hashSeed(this.terms.seed, name);
     const generation = this.context?.issued ?? 0;
-    const cached = this.runtime.effects.catalogs.get(name) !== undefined;
     const { policy } = settings;
-    return { source: row.source, input: { name, transport, policy, seed, generation, wanted, cached } };
+    return { source: row.source, input: { name, transport, policy, seed, generation, wanted } };
   }
 
   /** Spawns the next incarnation of the actor. */

@@ -12,7 +12,7 @@ export interface LaunchPlan {
   readonly folder: string;
   /** Advice for a program that starts outside of the workspace and may need it. */
   readonly elsewhere?: string | undefined;
-  /** The key under which the session's tools are cached; undefined if they are not. */
+  /** The key under which the session's lists are cached; undefined if they are not. */
   readonly cacheKey: string | undefined;
   /** The server to which a review attributes the tools; undefined if nothing is reviewed. */
   readonly reviewed: ReviewedServer | undefined;

@@ -101,7 +101,6 @@ function start(more: Partial<ConnectionInput>): ConnectionInput {
     generation: 0,
     online: true,
     wanted: true,
-    cached: false,
     crash: null,
     isAttempted: false,
     ...more,

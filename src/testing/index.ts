@@ -63,6 +63,7 @@ export type {
 export type { Clock } from '../ports.js';
 export type {
   MessageContext,
+  MessageHeaders,
   RequestHeaders,
   SendOptions,
   SessionTransport,

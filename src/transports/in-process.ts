@@ -38,7 +38,7 @@ const CLOSED: RawFailure = {
 /** `NOW.then(fn)` runs `fn` in a microtask of its own, and costs less than `queueMicrotask`. */
 const NOW = Promise.resolve();
 
-class LinkedEnd implements Transport {
+export class LinkedEnd implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: SessionTransport['onmessage'];

@@ -39,13 +39,18 @@ export interface MessageContext extends MessageExtraInfo {
 /** Headers of an HTTP request by name. A name may have several values. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** Headers for the HTTP request with one message. Other transports send none. */
+export interface MessageHeaders {
+  /** Headers of the HTTP request that caused the message: those that the entry names in `forwardHeaders` are passed on. */
+  readonly received?: RequestHeaders | undefined;
+  /** Headers that hooks of the host have added: all of them are sent. */
+  readonly added?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Options for sending one message. */
 export interface SendOptions extends TransportSendOptions {
-  /**
-   * Headers of the HTTP request that caused the message. A transport over HTTP sends those that its entry names in
-   * `forwardHeaders`, and other transports none. Default: none.
-   */
-  readonly headers?: RequestHeaders | undefined;
+  /** Headers for this message. Default: none. */
+  readonly headers?: MessageHeaders | undefined;
 }
 
 /** A transport of the MCP SDK that also reports how and why a session ends. */

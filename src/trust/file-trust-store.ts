@@ -17,6 +17,7 @@ import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { toTrustedEntry, type TrustedEntry, type TrustStore } from './trust-store.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { storeFolder } from '../config/files/user-store.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileTrustStore`. */
 export interface FileTrustStoreOptions {
@@ -27,6 +28,8 @@ export interface FileTrustStoreOptions {
    */
   readonly folder?: string;
 }
+
+const NAMES: OptionNames<FileTrustStoreOptions> = { folder: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -44,6 +47,7 @@ const HASH = /^[0-9a-f]{64}$/;
  * ```
  */
 export function createFileTrustStore(options: FileTrustStoreOptions = {}): TrustStore {
+  requireKnown('createFileTrustStore', options, NAMES);
   const folder = storeFolder(options.folder, 'config', 'trusted');
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
   return {

@@ -123,7 +123,9 @@ describe('the repository', () => {
       ['// fine', ''],
     ].map((line) => line.join('-'));
     expect(matching(files({ a: broken.join('\n') }), off)).toEqual(['a:1', 'a:2']);
-    const code = new Map([...committed].filter(([path]) => /\.(?:ts|mjs)$/.test(path)));
+    // A host need not have the types of RxJS: without the comment it would not compile.
+    const optional = 'src/lifecycle/stream.ts';
+    const code = new Map([...committed].filter(([path]) => /\.(?:ts|mjs)$/.test(path) && path !== optional));
     expect(matching(code, off)).toEqual([]);
   });
 

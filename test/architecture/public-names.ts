@@ -25,6 +25,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       createMemoryTrustStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
       InvalidArgumentsError NotFoundError UnsupportedError ToolHeldError createFileCatalogStore createFileReviewStore
       createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
+      CallRefusedError ResultWithheldError ownTransport
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
@@ -66,6 +67,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TransportSendOptions AddClientAuthentication AuthorizationServerMetadata OAuthClientInformation
       OAuthClientInformationMixed OAuthClientMetadata OAuthClientProvider OAuthDiscoveryState
       OAuthProtectedResourceMetadata OAuthTokens
+      CallChange CallEnd CallHooks OutgoingCall EventOf EventsOptions OnceOptions TroupeList
+      Stream StreamObserver Subscribable
     `),
   },
   {
@@ -149,7 +152,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
-      RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
+      MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
     `),
   },

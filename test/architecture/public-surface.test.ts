@@ -225,6 +225,8 @@ describe('the public names', () => {
     expect(errorCodes(readSource('src/errors.ts'))).toEqual({
       AuthRequiredError: 'AUTH_REQUIRED',
       CallAbortedError: 'CALL_ABORTED',
+      CallRefusedError: 'CALL_REFUSED',
+      ResultWithheldError: 'RESULT_WITHHELD',
       CallTimeoutError: 'CALL_TIMEOUT',
       ConfigError: 'CONFIG_ERROR',
       ConnectionLostError: 'CONNECTION_LOST',

@@ -139,7 +139,6 @@ export class ConnectionDriver {
         generation: 0,
         online: true,
         wanted: true,
-        cached: false,
         crash: null,
         isAttempted: false,
         ...input,

@@ -34,7 +34,6 @@ export function childSpec(name: string, input: Partial<ChildSpec['input']> = {})
       seed: 1,
       generation: 0,
       wanted: true,
-      cached: false,
       ...input,
     },
   };
@@ -64,7 +63,6 @@ export class ManagerDriver {
         startSlots: 2,
         slotHoldMs: 2_000,
         startGateMs: 10_000,
-        cachedGateMs: 250,
         retryBurst: 20,
         retryEveryMs: 100,
         ...input,

@@ -38,7 +38,6 @@ const INPUT = {
   startSlots: 1,
   slotHoldMs: 500,
   startGateMs: 10_000,
-  cachedGateMs: 250,
   retryBurst: 2,
   retryEveryMs: 100,
 };

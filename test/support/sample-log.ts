@@ -19,7 +19,6 @@ export const SAMPLE_HEADER: LogHeader = {
     startSlots: 2,
     slotHoldMs: 500,
     startGateMs: 10_000,
-    cachedGateMs: 250,
     retryBurst: 20,
     retryEveryMs: 100,
   },

@@ -80,10 +80,10 @@ function supervise(
       startSlots: 4,
       slotHoldMs: 2_000,
       startGateMs: 10_000,
-      cachedGateMs: 250,
       retryBurst: 20,
       retryEveryMs: 100,
     },
+    declared: () => ({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
     runtime: () => runtime,
   });
   const effects: EffectPorts = {
@@ -117,6 +117,8 @@ function supervise(
       mask: (name) => servers.mask(name),
       nextCall: () => (lastCall += 1),
       check,
+      hooks: [],
+      remember: (name, secrets) => servers.remember(name, secrets),
     },
     toolCount: () => 0,
     toolsLeftOut: () => [],

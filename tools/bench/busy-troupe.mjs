@@ -12,7 +12,7 @@ const { NumberedClock } = await fromDist('src/actor-system/numbered-clock.js');
 
 const NAMES = ['files', 'docs', 'web', 'search', 'git'];
 const INPUT = {
-  ...{ startSlots: 8, slotHoldMs: 500, startGateMs: 10_000, cachedGateMs: 250 },
+  ...{ startSlots: 8, slotHoldMs: 500, startGateMs: 10_000 },
   ...{ retryBurst: 20, retryEveryMs: 100 },
 };
 const POLICY = {
@@ -74,7 +74,7 @@ export class BusyTroupe {
       source: 'a bench',
       input: {
         ...{ name, transport: index % 2 === 0 ? 'stdio' : 'http', policy: POLICY, seed: index },
-        ...{ generation: 0, wanted: true, cached: false, crash: null, isAttempted: false },
+        ...{ generation: 0, wanted: true, crash: null, isAttempted: false },
       },
     }));
     this.#manager.send({ type: 'manager.open' });

@@ -51,7 +51,6 @@ export const MANAGER_INPUT: ManagerInput = {
   startSlots: 1,
   slotHoldMs: 60_000,
   startGateMs: 60_000,
-  cachedGateMs: 1_000,
   retryBurst: 1,
   retryEveryMs: 1_000,
 };
@@ -113,10 +112,9 @@ export function firstInput(transport: TransportKind): ConnectionInput {
 }
 
 function specOf(name: string, transport: TransportKind): ChildSpec {
-  const cached = transport !== 'stdio';
   return {
     source: '',
-    input: { name, transport, policy: POLICY, seed: 1, generation: 0, wanted: false, cached },
+    input: { name, transport, policy: POLICY, seed: 1, generation: 0, wanted: false },
   };
 }
 
@@ -183,7 +181,6 @@ function canonicalContext(context: ConnectionContext, value: StateValue): Connec
     generation: IN_USE,
     online: context.online,
     wanted: context.wanted,
-    cached: context.cached && !context.isAttempted,
     crash: context.crash === null ? null : FAILURES.permanent,
     issued: IN_USE,
     next: context.next === null ? null : { transport: context.next.transport, policy: POLICY },
@@ -211,7 +208,6 @@ export function canonicalManager({ value, context, timers }: Place<ManagerContex
     context: {
       ...context,
       unsettled: isCounting ? context.unsettled : 0,
-      unsettledCached: isCounting ? context.unsettledCached : 0,
     },
     timers,
   };

@@ -19,6 +19,7 @@ import { watchFolder } from '../../storage/watch-folder.js';
 import { writeFileAtomic } from '../../storage/write-file-atomic.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 import { Mutex } from '../../async/mutex.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `createFileTokenStore`. */
 export interface FileTokenStoreOptions {
@@ -29,6 +30,8 @@ export interface FileTokenStoreOptions {
    */
   readonly folder?: string;
 }
+
+const NAMES: OptionNames<FileTokenStoreOptions> = { folder: true };
 
 /**
  * Keeps sign-ins in files that all processes of the user share. Methods reject as `node:fs` does if the files
@@ -44,6 +47,7 @@ export interface FileTokenStoreOptions {
  * ```
  */
 export function createFileTokenStore(options: FileTokenStoreOptions = {}): TokenStore {
+  requireKnown('createFileTokenStore', options, NAMES);
   const turns = new Mutex();
   const folder = storeFolder(options.folder, 'data', 'sign-ins');
   const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));

@@ -11,6 +11,7 @@ import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { createFileTokenStore, type FileTokenStoreOptions } from './file-token-store.js';
 import { KeychainPieces, type KeychainEntry } from './keychain-pieces.js';
 import { ownerKey, type StoredSignIn, type TokenStore } from './token-store.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** The part of the package that is used. */
 interface Keyring {
@@ -30,6 +31,8 @@ export interface KeychainTokenStoreOptions {
   readonly load?: () => Promise<unknown>;
 }
 
+const NAMES: OptionNames<KeychainTokenStoreOptions> = { service: true, locks: true, load: true };
+
 /**
  * Keeps sign-ins in the keychain of the operating system. Every method rejects with a {@link ConfigError} if
  * the package `@napi-rs/keyring` is not installed.
@@ -45,6 +48,7 @@ export interface KeychainTokenStoreOptions {
  * ```
  */
 export function createKeychainTokenStore(options: KeychainTokenStoreOptions = {}): TokenStore {
+  requireKnown('createKeychainTokenStore', options, NAMES);
   return keychainTokenStore(options, THIS_PLATFORM);
 }
 

@@ -7,7 +7,7 @@
 import type { ConfigProblemCode } from '../../errors.js';
 import { printable, type Path } from './problem.js';
 import type { Schema } from './schema.js';
-import { nameAtEnd, nearestName } from '../../text/near-miss.js';
+import { unknownName } from '../../text/option-names.js';
 
 export type Report = (path: Path, code: ConfigProblemCode, message: string, severity?: 'warning') => void;
 
@@ -109,14 +109,7 @@ function readFields(value: Fields, schema: Schema, path: Path, report: Report): 
     const known = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
     if (field === undefined || (field === null && Object.hasOwn(properties, name))) continue;
     if (known === false) {
-      const names = Object.keys(properties);
-      const meant = nearestName(name, names) ?? nameAtEnd(name, names);
-      report(
-        at,
-        'unknown-field',
-        `is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
-        'warning',
-      );
+      report(at, 'unknown-field', unknownName(name, Object.keys(properties)), 'warning');
     } else if (known !== undefined) {
       if (schema.propertyNames !== undefined && !matches(name, schema.propertyNames)) {
         report(at, 'invalid-text', `is not ${expectation(schema.propertyNames)}`);

@@ -14,6 +14,11 @@ export interface ConfigFile {
   readonly scope?: 'given' | 'project';
   /** `all`: none of its entries needs trust, wherever the file is. Default: depends on `scope`. */
   readonly trust?: 'all';
+  /**
+   * Whether the file need not exist. Default false: `start()` rejects if the file cannot be read, so that a wrong path does
+   * not pass for a configuration without servers.
+   */
+  readonly optional?: boolean;
 }
 
 /** A discovered entry as written: variables are not expanded, and secrets are not masked. */

@@ -25,6 +25,8 @@ export interface Source {
   readonly baseDir?: string;
   /** For a file that was looked for: the host whose conventions it follows. The file need not exist. */
   readonly kind?: string;
+  /** Whether a file that the host named need not exist. Default false. */
+  readonly isOptional?: boolean;
 }
 
 /** The servers of one source. */
@@ -41,6 +43,8 @@ export interface SourceEntries {
   readonly contents?: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** How many servers of the file were not read, because it has more than the limit. Default: none. */
   readonly surplus?: number;
+  /** The file could not be read at all; its problem says why. Default false. */
+  readonly isUnread?: boolean;
 }
 
 /** The result of reading a source. */

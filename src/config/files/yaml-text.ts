@@ -119,7 +119,7 @@ class TreeBuilder {
     return node;
   }
 
-  private buildPart(part: unknown, inherited: number): Node {
+  private buildPart(part: unknown, inherited: number): TreeNode {
     if (isAlias(part)) {
       const offset = part.range?.[0] ?? inherited;
       const target = this.targets.get(part);

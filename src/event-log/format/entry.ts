@@ -22,7 +22,7 @@ export const LOG_FORMAT = 2;
  * Grows if policies or chart updates decide differently on the same events. A hash of a chart does not show
  * such a change.
  */
-export const POLICY_VERSION = 2;
+export const POLICY_VERSION = 3;
 
 /** First line of each part of an event log: what wrote it, and the input of the machines. */
 export interface LogHeader {

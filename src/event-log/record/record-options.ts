@@ -1,5 +1,5 @@
 /** The options of a recording, and the handle that ends it. */
-import { nearestName } from '../../text/near-miss.js';
+import { unknownOption, type OptionNames } from '../../text/option-names.js';
 import { isLogSink, type LogSink } from './log-sink.js';
 
 /** Options of a recording. */
@@ -27,18 +27,15 @@ export function toRecordOptions(target: RecordTarget): RecordOptions {
   return typeof target === 'object' && 'target' in target ? target : { target };
 }
 
-const KNOWN = ['target', 'wire', 'bodies', 'maxBytes'] satisfies readonly (keyof RecordOptions)[];
+const NAMES: OptionNames<RecordOptions> = { target: true, wire: true, bodies: true, maxBytes: true };
 
 /** Why a value is not a record target; undefined if it is one. */
 export function recordProblem(value: unknown): string | undefined {
   if (isTarget(value)) return undefined;
   if (typeof value !== 'object' || value === null || !('target' in value))
     return "expected a path, or an object with the functions 'write' and 'close'";
-  const unknown = Object.keys(value).find((name) => !KNOWN.some((known) => known === name));
-  if (unknown !== undefined) {
-    const meant = nearestName(unknown, KNOWN);
-    return `'${unknown}' is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
-  }
+  const unknown = unknownOption(value as RecordOptions, NAMES);
+  if (unknown !== undefined) return unknown;
   const { target, wire, bodies, maxBytes } = value as Partial<Record<keyof RecordOptions, unknown>>;
   if (!isTarget(target))
     return "expected 'target' to be a path, or an object with the functions 'write' and 'close'";

@@ -74,7 +74,11 @@ export class Wire {
     return (direction, message) => {
       if (this.#listeners.size === 0) return;
       try {
-        observed ??= { open: new OpenRequests(), secrets: new RecordedSecrets(this.maskOf(key.name)) };
+        observed ??= {
+          open: new OpenRequests(),
+          // A secret may become known during the session.
+          secrets: new RecordedSecrets((text) => this.maskOf(key.name)(text)),
+        };
         this.#observe(key, observed, direction, message);
       } catch {
         // A server of this process may send a value that is not JSON, which cannot be recorded.

@@ -300,11 +300,11 @@ export class ClientRequests {
 
   async #started(): Promise<void> {
     if (this.#isStarted) return;
-    await this.#parts.view.whenStarted();
+    await this.#parts.view.whenToolsKnown();
     this.#isStarted = true;
   }
 
-  /** Lists other than the tools arrive shortly after a server is ready. */
+  /** Lists other than the tools arrive shortly after a server is ready, unless an earlier run has cached them. */
   async #listed(): Promise<void> {
     await this.#started();
     const { clock, listGateMs, view } = this.#parts;

@@ -303,8 +303,8 @@ export class ClientSession implements AskedClient {
   async #whenStarted(view: ServerView, signal: AbortSignal): Promise<void> {
     const { clock, isFailClosed, isStartAwaited } = this.#parts;
     if (isFailClosed) await view.whenTried(signal);
-    else if (isStartAwaited) await view.whenStarted();
-    else await settlesWithin(clock, INSTRUCTIONS_MS, view.whenStarted());
+    else if (isStartAwaited) await view.whenToolsKnown();
+    else await settlesWithin(clock, INSTRUCTIONS_MS, view.whenToolsKnown());
   }
 
   #serve({ view, offering }: Opened): void {

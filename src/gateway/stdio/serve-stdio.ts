@@ -14,6 +14,7 @@ import { DEFAULT_GRACE_PERIOD_MS, SHUTTING_DOWN, type DrainOptions } from '../dr
 import type { Gateway } from '../gateway.js';
 import { StdioServerTransport } from './stdio-server-transport.js';
 import { unblockedOutput } from './unblocked-output.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions {
@@ -30,6 +31,15 @@ export interface ServeStdioOptions {
   /** Receives errors. Default: silent. */
   readonly logger?: Logger;
 }
+
+const NAMES: OptionNames<ServeStdioOptions> = {
+  input: true,
+  output: true,
+  maxMessageBytes: true,
+  gracePeriodMs: true,
+  clock: true,
+  logger: true,
+};
 
 /** The service of one client. */
 export interface StdioService {
@@ -76,6 +86,7 @@ export async function serveStdio(
   gateway: Pick<Gateway, 'connect'>,
   options: ServeStdioOptions = {},
 ): Promise<StdioService> {
+  requireKnown('serveStdio', options, NAMES);
   const { clock = systemClock, gracePeriodMs = DEFAULT_GRACE_PERIOD_MS } = options;
   const logger = guardedLogger(options.logger);
   const transport = new StdioServerTransport({

@@ -6,18 +6,19 @@
  * O2. No part of it is shared with another client: it ends with its client.
  */
 import { hasTag } from '../../../machines/connection/connection.states.js';
+import type { CatalogStore } from '../../catalog/cache-store.js';
 import type { LoadedConfig } from '../../servers/load-config.js';
 import type { TroupeOptions } from '../../options.js';
-import type { ServerOffer, TroupeInternals } from '../../runtime/internals.js';
+import type { TroupeInternals } from '../../runtime/internals.js';
 import type { ServerRow, ServerSpec } from '../../config/entry/server-spec.js';
 import { Troupe } from '../../runtime/troupe.js';
-import type { Declaration } from './declarations.js';
 
 export interface OwnConnectionsParts {
   readonly options: TroupeOptions;
   /** Entries of the client's isolated servers, read again whenever they may have changed. */
   readonly rows: () => readonly ServerRow[];
-  readonly declaration: Declaration;
+  /** The lists of the servers for clients of this kind. */
+  readonly cache: CatalogStore;
   /** Milliseconds, for entries that do not set it. */
   readonly idleStopMs: number;
   readonly seams: Pick<TroupeInternals, 'declares' | 'handshakeMeta' | 'responders' | 'onnotification'>;
@@ -25,40 +26,22 @@ export interface OwnConnectionsParts {
 
 export class OwnConnections {
   readonly troupe: Troupe;
-  readonly #parts: OwnConnectionsParts;
-  /** Servers that may have new lists. */
-  readonly #changedServers = new Set<string>();
-  readonly #stop: (() => void)[] = [];
 
-  constructor(parts: OwnConnectionsParts) {
-    this.#parts = parts;
+  constructor({ options, rows, cache, idleStopMs, seams }: OwnConnectionsParts) {
     this.troupe = new Troupe(
-      { ...parts.options, cache: parts.declaration.tools },
-      { ...parts.seams, load: async () => loaded(parts.rows(), parts.idleStopMs) },
+      { ...options, cache },
+      { ...seams, load: async () => loaded(rows(), idleStopMs) },
     );
-    const events = this.troupe.events$.subscribe((event) => {
-      if (event.type === 'connection.ready' || event.type === 'catalog.changed') {
-        this.#changedServers.add(event.server);
-      }
-    });
-    this.#stop.push(
-      () => events.unsubscribe(),
-      this.troupe.inside.onflushed(() => this.#learn()),
-    );
-  }
-
-  /** The offer of a dormant server is the one to the last client of the kind. */
-  offer(server: string): ServerOffer {
-    const offer = this.troupe.inside.offer(server);
-    const known = this.#isResting(server) ? this.#known(server) : undefined;
-    return known === undefined ? offer : { ...offer, ...known };
   }
 
   /** Starts dormant servers whose other lists are unknown. */
   wakeUnknown(): void {
-    for (const { name } of this.troupe.inside.rows) {
-      if (!this.#isResting(name) || this.#known(name) !== undefined) continue;
-      this.troupe.connection(name)?.dispatch({ type: 'connection.start' });
+    const { inside } = this.troupe;
+    for (const { name } of inside.rows) {
+      const connection = this.troupe.connection(name);
+      if (connection === undefined || !hasTag(connection.present, 'dormant') || inside.knowsExtras(name))
+        continue;
+      connection.dispatch({ type: 'connection.start' });
     }
   }
 
@@ -68,44 +51,22 @@ export class OwnConnections {
   }
 
   async close(): Promise<void> {
-    for (const stop of this.#stop.splice(0)) stop();
     await this.troupe.close();
   }
-
-  /** Whether it is dormant and has not been used yet. */
-  #isResting(server: string): boolean {
-    const connection = this.troupe.connection(server);
-    if (connection === undefined || !hasTag(connection.present, 'dormant')) return false;
-    return connection.status.generation === 0;
-  }
-
-  #known(server: string): ReturnType<Declaration['extras']> {
-    return this.#parts.declaration.extras(server, hashOf(this.#row(server)));
-  }
-
-  #row(server: string): ServerRow | undefined {
-    return this.troupe.inside.rows.find(({ name }) => name === server);
-  }
-
-  #learn(): void {
-    for (const server of this.#changedServers) {
-      const connection = this.troupe.connection(server);
-      if (connection === undefined || !hasTag(connection.present, 'usable')) continue;
-      if (hasTag(connection.present, 'enriching')) continue;
-      this.#changedServers.delete(server);
-      const { tools: _, ...extras } = this.troupe.inside.offer(server);
-      this.#parts.declaration.learn(server, hashOf(this.#row(server)), extras);
-    }
-  }
-}
-
-function hashOf(row: ServerRow | undefined): string {
-  return row === undefined || 'failure' in row ? '' : row.hash;
 }
 
 function loaded(rows: readonly ServerRow[], idleStopMs: number): LoadedConfig {
   const servers = rows.flatMap((row) => ('failure' in row ? [] : [restingEntry(row, idleStopMs)]));
-  return { servers, refused: [], heldBack: [], uncounted: [], problems: [], sources: [], dropped: [] };
+  return {
+    servers,
+    refused: [],
+    heldBack: [],
+    uncounted: [],
+    problems: [],
+    sources: [],
+    missing: [],
+    dropped: [],
+  };
 }
 
 // The entry for a gateway's connection that is dormant until it is used.

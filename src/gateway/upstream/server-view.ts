@@ -21,8 +21,8 @@ export interface ServerViewParts {
   readonly isOwn: (server: string) => boolean;
   /** Whether the client may use the server: an isolated server is not visible to clients without own connections. */
   readonly isSeen: (row: ServerRow) => boolean;
-  /** Resolves when the shared connections have had their first attempt, or at the time limit. */
-  readonly whenCommonStarted: () => Promise<unknown>;
+  /** Resolves when the shared connections have something to offer for each server, or at the time limit. */
+  readonly whenCommonListed: () => Promise<unknown>;
 }
 
 const NOTHING: ServerOffer = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
@@ -73,10 +73,8 @@ export class ServerView {
   }
 
   offer(server: string): ServerOffer {
-    return (
-      (this.isOwn(server) ? this.#parts.own?.offer(server) : this.#parts.common.inside.offer(server)) ??
-      NOTHING
-    );
+    const troupe = this.isOwn(server) ? this.#parts.own?.troupe : this.#parts.common;
+    return troupe?.inside.offer(server) ?? NOTHING;
   }
 
   /** For a dormant connection, the instructions that the shared connection knows. */
@@ -87,20 +85,26 @@ export class ServerView {
     );
   }
 
-  /** Resolves when every visible connection has had its first attempt, or at the time limit. */
-  async whenStarted(): Promise<void> {
-    await Promise.all([this.#parts.whenCommonStarted(), this.#parts.own?.troupe.start()]);
+  /** Resolves when the tools of every visible server are known or its first attempt is over, or at the time limit. */
+  async whenToolsKnown(): Promise<void> {
+    await Promise.all([this.#parts.whenCommonListed(), this.#parts.own?.troupe.listed()]);
   }
 
-  /** Resolves when no ready server is still being asked for its lists. */
+  /**
+   * Resolves when the other lists of every visible server are known or its first attempt is over, and no ready server is
+   * still being asked for them.
+   */
   async whenListed(signal: AbortSignal): Promise<void> {
     this.#parts.own?.wakeUnknown();
-    await this.#until(({ present }) => !hasTag(present, 'enriching'), signal);
+    await this.#until(
+      ({ present }, isKnown) => (hasTag(present, 'attempted') ? !hasTag(present, 'enriching') : isKnown),
+      signal,
+    );
   }
 
   /** Resolves when every server works, is dormant, waits for a person, or has failed in an attempt. */
   async whenTried(signal: AbortSignal): Promise<void> {
-    await this.whenStarted();
+    await this.whenToolsKnown();
     await this.#until(({ present, status }) => hasTag(present, 'settled') || status.error !== null, signal);
   }
 
@@ -112,11 +116,18 @@ export class ServerView {
   }
 
   /** Each troupe only reports on its own connections. */
-  async #until(isSo: (connection: Connection) => boolean, signal: AbortSignal): Promise<void> {
+  async #until(
+    isSo: (connection: Connection, knowsExtras: boolean) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
     const areSo = (troupe: Troupe): boolean =>
       this.servers.every((server) => {
         const connection = this.connection(server);
-        return connection === undefined || connection !== troupe.connection(server) || isSo(connection);
+        return (
+          connection === undefined ||
+          connection !== troupe.connection(server) ||
+          isSo(connection, troupe.inside.knowsExtras(server))
+        );
       });
     await Promise.all(this.troupes.map((troupe) => troupe.inside.until(() => areSo(troupe), signal)));
   }

@@ -21,9 +21,16 @@ import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
 import { Cookies } from './cookies.js';
-import { type HttpAddress, isAsProtected, isWithinOrigin, MIN_SECRET, shownUrl } from './server-address.js';
+import {
+  type HttpAddress,
+  isAsProtected,
+  isWithinOrigin,
+  lowerCased,
+  MIN_SECRET,
+  shownUrl,
+} from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
-import type { RequestHeaders } from '../session-transport.js';
+import type { MessageHeaders } from '../session-transport.js';
 import { ForwardedHeaders } from './forwarded-headers.js';
 import type { ChangingHeaders } from './helper-headers.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
@@ -66,8 +73,8 @@ export interface SessionRequest {
   readonly accept?: string;
   readonly body?: string;
   readonly lastEventId?: string | undefined;
-  /** Headers of the client's request; those in `forwarded` are sent. */
-  readonly headers?: RequestHeaders | undefined;
+  /** Headers for this request alone. */
+  readonly headers?: MessageHeaders | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
   /** It belongs to a caller: if it is refused for lack of scope, the session continues. */
@@ -275,7 +282,11 @@ export class SessionRequests {
     const isOwn = this.#isOwn({ url });
     const headers: Record<string, string> = {
       'user-agent': 'mcp-troupe',
-      ...(isOwn && { ...this.address.headers, ...this.#extra?.current, ...this.#forwarded.of(own) }),
+      ...(isOwn && {
+        ...this.address.headers,
+        ...this.#extra?.current,
+        ...this.#forwarded.of(own?.received),
+      }),
     };
     const cookie = this.#cookies.header(url, headers['cookie']);
     if (cookie !== undefined) headers['cookie'] = cookie;
@@ -283,6 +294,7 @@ export class SessionRequests {
     if (accept !== undefined) headers['accept'] = accept;
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (token !== undefined && isOwn) headers['authorization'] = `Bearer ${token}`;
+    if (isOwn && own?.added !== undefined) Object.assign(headers, lowerCased(own.added));
     if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
     if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.
@@ -338,7 +350,8 @@ export class SessionRequests {
   }
 
   #secrets({ headers }: Pick<SessionRequest, 'headers'> = {}): readonly string[] {
-    const forwarded = Object.values(this.#forwarded.of(headers)).filter(
+    const added = Object.values(headers?.added ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
+    const forwarded = [...Object.values(this.#forwarded.of(headers?.received)), ...added].filter(
       (value) => value.length >= MIN_SECRET,
     );
     const cookies = this.#cookies.values.filter((value) => value.length >= MIN_SECRET);

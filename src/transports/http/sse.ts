@@ -17,7 +17,7 @@ import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal
 import type { SessionReply } from './session-requests.js';
 import { HttpSession, type HttpTransportOptions, type Post } from './http-session.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
+import type { MessageHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 
 /** Time for the reply to a POST after its request was answered. */
@@ -137,7 +137,7 @@ class SseTransport extends HttpSession {
     body: string,
     message: JSONRPCMessage,
     signal: AbortSignal,
-    headers: RequestHeaders | undefined,
+    headers: MessageHeaders | undefined,
   ): Promise<HttpReply> {
     let first: unknown;
     for (;;) {

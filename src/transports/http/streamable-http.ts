@@ -25,7 +25,7 @@ import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '..
 import { listen } from './listening-stream.js';
 import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { RequestHeaders, SendOptions, SessionTransport } from '../session-transport.js';
+import type { MessageHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
 /** Other types with which servers send JSON; the last alternative matches replies without a type. */
@@ -133,7 +133,7 @@ class StreamableHttpTransport extends HttpSession {
     super.alive();
   }
 
-  async #request(request: JSONRPCRequest, body: string, headers?: RequestHeaders): Promise<void> {
+  async #request(request: JSONRPCRequest, body: string, headers?: MessageHeaders): Promise<void> {
     const { id, method } = request;
     const controller = this.track();
     this.#unanswered.set(id, controller);
@@ -169,7 +169,7 @@ class StreamableHttpTransport extends HttpSession {
     message: JSONRPCMessage,
     body: string,
     signal: AbortSignal,
-    headers?: RequestHeaders,
+    headers?: MessageHeaders,
   ): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;

@@ -23,14 +23,13 @@ const INPUT: ManagerInput = {
   startSlots: 1,
   slotHoldMs: 500,
   startGateMs: 10_000,
-  cachedGateMs: 250,
   retryBurst: 2,
   retryEveryMs: 1_000,
 };
 
 /** The error of a crashing child, which is then replaced or given up. */
 function deathOf(name: string, isStillborn: boolean): Error {
-  const { input } = childSpec(name, { cached: name === 'beta' });
+  const { input } = childSpec(name);
   const remains = { input: { ...input, isAttempted: false }, ending: null, isReplacement: false, at: 0 };
   const crash: Crash = { message: 'crash requested', remains, isStillborn };
   return Object.assign(new Error('crash requested'), { crash });
@@ -66,7 +65,7 @@ const puppet = setup({
 /** A manager of stub children. */
 export const PUPPET_MANAGER = managerMachine.provide({ actors: { connection: puppet as never } });
 
-/** All events of a manager of `alpha` and `beta`, whose tools are cached. */
+/** All events of a manager of `alpha` and `beta`. */
 export const MANAGER_MODEL: EdgeOptions = {
   inputs: [INPUT],
   events: (snapshot) => [
@@ -82,7 +81,7 @@ export const MANAGER_MODEL: EdgeOptions = {
 const EXTERNAL_EVENTS: readonly ManagerEvent[] = [
   { type: 'manager.open' },
   { type: 'manager.start', specs: [] },
-  { type: 'manager.start', specs: [childSpec('alpha'), childSpec('beta', { cached: true })] },
+  { type: 'manager.start', specs: [childSpec('alpha'), childSpec('beta')] },
   { type: 'manager.stop' },
   { type: 'network.changed', online: false, at: 0 },
   { type: 'network.changed', online: true, at: 0 },
@@ -93,8 +92,8 @@ const EXTERNAL_EVENTS: readonly ManagerEvent[] = [
   { type: 'child.wantsSlot', name: 'beta', slot: false, retry: true },
   { type: 'child.wantsSlot', name: 'gamma', slot: false, retry: true },
   { type: 'child.leftStart', name: 'alpha' },
-  { type: 'child.settled', name: 'alpha', cached: false },
-  { type: 'child.settled', name: 'beta', cached: true },
+  { type: 'child.settled', name: 'alpha' },
+  { type: 'child.settled', name: 'beta' },
 ];
 
 const contextOf = (snapshot: AnyMachineSnapshot): ManagerContext => snapshot.context as ManagerContext;
@@ -172,5 +171,5 @@ export class PuppetManager implements EdgeDriver {
 
 function delayOf(type: string): number {
   if (type.includes('.refill.')) return INPUT.retryEveryMs;
-  return type.includes('.startGate.') ? INPUT.startGateMs : INPUT.cachedGateMs;
+  return INPUT.startGateMs;
 }

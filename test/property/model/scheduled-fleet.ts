@@ -33,7 +33,6 @@ const INPUT: ManagerInput = {
   startSlots: 1,
   slotHoldMs: 500,
   startGateMs: 10_000,
-  cachedGateMs: 250,
   retryBurst: 1,
   retryEveryMs: 100,
 };

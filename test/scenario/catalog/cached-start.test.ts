@@ -40,7 +40,7 @@ function lists({ troupe }: TestTroupe): string[][] {
 }
 
 describe('cached tools', () => {
-  it('of fifty silent programs are listed before any of them is started, and the start does not wait for them', async () => {
+  it('of fifty silent programs are listed before any of them is started', async () => {
     const fakes = Array.from({ length: 50 }, (_, index) => server(`tool-${index}`));
     const servers = Object.fromEntries(fakes.map((one, index) => [`s${index}`, fakeProgram(one)]));
     const cache = await ranBefore(servers);
@@ -61,13 +61,11 @@ describe('cached tools', () => {
       connectionsWhenListed.push(connections);
     });
     const startedAt = clock.now();
-    const starting = troupe.start();
-    await clock.whenSet(250);
-    await clock.advance(250);
-    const report = await starting;
-    expect(clock.now() - startedAt).toBe(250);
+    await expect(troupe.listed()).resolves.toHaveLength(50);
+    expect(clock.now()).toBe(startedAt);
     expect(transportsWhenListed).toEqual([0]);
     expect(connectionsWhenListed).toEqual([0]);
+    const report = await passTime(clock, troupe.start());
     expect(report).toMatchObject({ ready: [], failed: [] });
     expect(report.pending).toHaveLength(50);
     expect(fakes.flatMap(({ peer }) => peer.of('tools/list')).length).toBe(50);
@@ -80,7 +78,7 @@ describe('cached tools', () => {
     const gate = createGate();
     one.beforeCreate = () => gate.promise;
     const { troupe, clock } = make({ servers, cache });
-    await passTime(clock, troupe.start());
+    await troupe.listed();
     const calling = troupe.callTool('mcp__a__read', { path: 'x' });
     await clock.advance(1_000);
     expect(one.peer.of('tools/call')).toEqual([]);
@@ -126,20 +124,71 @@ describe('cached tools', () => {
     expect(names(third.troupe.tools)).toEqual(['mcp__a__new', 'mcp__a__same']);
   });
 
-  it('stay listed as stale if the server can no longer be started', async () => {
+  it('are withdrawn with the reason if the server can no longer be started', async () => {
     const one = server('read');
     const entry = fakeProgram(one, { policy: { maxAttempts: 1 } });
     const cache = await ranBefore({ a: entry });
     one.beforeCreate = async () => {
       throw new TransportError({ code: 'command-not-found', message: 'It is not installed.' });
     };
-    const { troupe } = make({ servers: { a: entry }, cache });
+    const { troupe, events } = make({ servers: { a: entry }, cache });
+    await expect(troupe.listed()).resolves.toMatchObject([{ name: 'mcp__a__read', stale: true }]);
     expect((await troupe.start()).failed).toMatchObject([{ server: 'a' }]);
-    expect(troupe.tools).toMatchObject([{ name: 'mcp__a__read', stale: true }]);
+    await events.when('catalog.changed', ({ removed }) => removed.length > 0);
+    expect(troupe.tools).toEqual([]);
+    expect(events.of('catalog.changed').at(-1)).toMatchObject({ why: 'It is not installed.' });
     await expect(troupe.callTool('mcp__a__read')).rejects.toMatchObject({
       code: 'NOT_READY',
       cause: { failure: { code: 'command-not-found' } },
     });
+    await expect(troupe.callTool('mcp__a__other')).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
+  });
+
+  it('that were withdrawn can still be called, which gives their server one more attempt', async () => {
+    const one = server('read');
+    const policy = { maxAttempts: 1, exhausted: { callAfterMs: 0 } };
+    const entry = fakeProgram(one, { policy });
+    const cache = await ranBefore({ a: entry });
+    one.beforeCreate = async () => {
+      throw new TransportError({ code: 'process-exited', message: 'It has ended.' });
+    };
+    const { troupe, clock, events } = make({ servers: { a: entry }, cache });
+    await troupe.start();
+    await events.when('catalog.changed', ({ removed }) => removed.length > 0);
+    one.beforeCreate = async () => {};
+    await clock.advance(60_000);
+    const result = await passTime(clock, troupe.callTool('mcp__a__read', {}));
+    expect(result.content).toMatchObject([{ type: 'text' }]);
+    expect(names(troupe.tools)).toEqual(['mcp__a__read']);
+  });
+
+  it('stay, as stale, if the server was ready before it failed', async () => {
+    const one = server('read');
+    const entry = fakeProgram(one, { policy: { maxAttempts: 1 } });
+    const cache = await ranBefore({ a: entry });
+    const { troupe, clock } = make({ servers: { a: entry }, cache });
+    await troupe.start();
+    one.beforeCreate = async () => {
+      throw new TransportError({ code: 'command-not-found', message: 'It is not installed.' });
+    };
+    await expect(passTime(clock, troupe.connection('a')!.restart())).rejects.toThrow();
+    expect(troupe.tools).toMatchObject([{ name: 'mcp__a__read', stale: true }]);
+  });
+
+  it('belong to what the host can do: another host asks the server', async () => {
+    const one = server('read');
+    const servers = { a: fakeProgram(one) };
+    const cache = await ranBefore(servers);
+    one.peer.script = { on: { initialize: silent } };
+    const about = { servers, cache, startGateMs: 1_000 };
+    const asking = make({
+      ...about,
+      handlers: { elicitation: { form: async () => ({ action: 'cancel' }) } },
+    });
+    await passTime(asking.clock, asking.troupe.start());
+    expect(asking.troupe.tools).toEqual([]);
+    const same = make(about);
+    await expect(same.troupe.listed()).resolves.toHaveLength(1);
   });
 
   it('are filtered by the present settings of the entry, and a change of these settings does not discard them', async () => {
@@ -246,7 +295,7 @@ describe('the start gate', () => {
     return make({ servers: { ...servers, unknown: fakeProgram(unknown) }, cache, ...options });
   }
 
-  it('waits only for servers without cached tools, however long the others are silent', async () => {
+  it('waits for every server, whether its tools are cached or not', async () => {
     const gate = createGate();
     const { troupe, clock } = await mixed({
       on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('late')] })) },
@@ -254,9 +303,42 @@ describe('the start gate', () => {
     let isOver = false;
     const starting = troupe.start().finally(() => (isOver = true));
     await clock.advance(5_000);
+    gate.open();
+    await clock.advance(0);
+    expect(isOver).toBe(false);
+    await expect(passTime(clock, starting)).resolves.toMatchObject({
+      ready: ['unknown'],
+      pending: [{ server: 'known' }],
+    });
+  });
+
+  it('is not waited for by listed(), which needs something to offer for each server', async () => {
+    const gate = createGate();
+    const { troupe, clock } = await mixed({
+      on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('late')] })) },
+    });
+    let isOver = false;
+    const listing = troupe.listed().finally(() => (isOver = true));
+    await clock.advance(5_000);
     expect(isOver).toBe(false);
     gate.open();
-    await expect(starting).resolves.toMatchObject({ ready: ['unknown'], pending: [{ server: 'known' }] });
+    expect(names(await listing)).toEqual(['mcp__known__known', 'mcp__unknown__late']);
+  });
+
+  it('gives the same report to a first run and to a later one', async () => {
+    const servers = {
+      good: fakeProgram(server('a')),
+      wrong: fakeProgram(new FakeServer(() => ({ kind: 'stdio' }), { protocolVersion: '1999-01-01' })),
+    };
+    const cache = createMemoryCatalogStore();
+    const outcomes = [];
+    for (const _ of ['first', 'second']) {
+      const { troupe } = make({ servers, cache });
+      const { ready, failed, pending } = await troupe.start();
+      outcomes.push({ ready, failed: failed.map((each) => each.server), pending });
+      await troupe.close();
+    }
+    expect(outcomes).toEqual(Array(2).fill({ ready: ['good'], failed: ['wrong'], pending: [] }));
   });
 
   it('waits for them no longer than its limit', async () => {

@@ -194,7 +194,10 @@ describe('a watched file', () => {
   });
 
   it('can be created after the start', async () => {
-    const { whenReloaded, names } = await started({ watch: true, config: join(folder, 'x', 'servers.json') });
+    const { whenReloaded, names } = await started({
+      watch: true,
+      config: { path: join(folder, 'x', 'servers.json'), optional: true },
+    });
     const reloaded = whenReloaded();
     renameSync(made('x'), join(folder, 'x'));
     await reloaded;

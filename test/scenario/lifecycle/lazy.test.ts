@@ -104,7 +104,7 @@ describe('the first call of a dormant server', () => {
     await expect(troupe.callTool('mcp__a__read')).resolves.toBeDefined();
   });
 
-  it('fails with the reason if the server cannot be started, and its tools stay listed', async () => {
+  it('fails with the reason if the server cannot be started, and its tools are withdrawn', async () => {
     const one = server('read');
     const { troupe, events } = await startDormant(one);
     one.beforeCreate = async () => {
@@ -117,7 +117,8 @@ describe('the first call of a dormant server', () => {
       cause: { failure: { code: 'command-not-found' } },
     });
     expect(events.of('call.started')).toEqual([]);
-    expect(troupe.tools).toMatchObject([{ name: 'mcp__a__read', stale: true }]);
+    await events.when('catalog.changed', ({ why }) => why === 'It is not installed.');
+    expect(troupe.tools).toEqual([]);
   });
 
   it('waits through failed attempts, and is sent when one succeeds', async () => {

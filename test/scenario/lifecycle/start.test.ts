@@ -121,8 +121,7 @@ describe('start', () => {
     await expect(troupe.start({ signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
       'too late',
     );
-    await expect(troupe.settled()).resolves.toBeUndefined();
-    expect(troupe.connection('a')?.state).toBe('ready');
+    await expect(troupe.settled()).resolves.toMatchObject({ ready: ['a'] });
   });
 
   it('rejects after close', async () => {
@@ -157,8 +156,23 @@ describe('start', () => {
         good: inProcess(new ScriptedServer()),
       },
     });
-    await passTime(clock, troupe.settled());
+    const report = await passTime(clock, troupe.settled());
     expect(troupe.status.map(({ state }) => state)).toEqual(['stopped', 'failed', 'ready']);
+    expect(report).toMatchObject({ ready: ['good'], failed: [{ server: 'mute' }], pending: [] });
+  });
+
+  it('reports a server that is tried again as pending, with its last failure', async () => {
+    const server = new ScriptedServer({
+      beforeConnect: () => {
+        throw new Error('not today');
+      },
+    });
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    const { failed, pending } = await troupe.start();
+    expect({ failed, pending }).toMatchObject({
+      failed: [],
+      pending: [{ server: 'a', failure: { code: 'spawn-failed', phase: 'launch' } }],
+    });
   });
 
   it('stops the wait to be settled when a signal aborts', async () => {
@@ -179,7 +193,7 @@ describe('start with configuration files', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('does not reject for missing, broken or invalid files, and reports each', async () => {
+  it('does not reject for broken or invalid files, nor for a missing one that is optional, and reports each', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'troupe-start-'));
     const broken = join(folder, 'broken.json');
     const wrongEntry = join(folder, 'wrong-entry.json');
@@ -188,17 +202,47 @@ describe('start with configuration files', () => {
     try {
       const { troupe, events } = make({
         servers: { good: inProcess(new ScriptedServer()) },
-        config: [join(folder, 'missing.json'), broken, wrongEntry],
+        config: [{ path: join(folder, 'missing.json'), optional: true }, broken, wrongEntry],
       });
       const report = await troupe.start();
       expect(report.ready).toEqual(['good']);
       expect(report.failed).toMatchObject([{ server: 'odd', failure: { code: 'config-invalid' } }]);
-      expect(report.sources.map(({ ok }) => ok)).toEqual([true, false, false, true]);
-      expect(events.of('diagnostic').map(({ kind }) => kind)).toEqual([
-        'config-problem',
-        'config-problem',
-        'config-problem',
-      ]);
+      expect(report.sources.map(({ ok }) => ok)).toEqual([true, false, true]);
+      expect(events.of('diagnostic').map(({ kind }) => kind)).toEqual(['config-problem', 'config-problem']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it.each([
+    ['does not exist', 'missing.json', 'no such file'],
+    ['is a folder', '.', 'is a folder'],
+  ])('rejects for a named file that %s, and starts nothing', async (_, name, why) => {
+    const folder = mkdtempSync(join(tmpdir(), 'troupe-start-'));
+    try {
+      const server = new ScriptedServer();
+      const { troupe } = make({ servers: { good: inProcess(server) }, config: join(folder, name) });
+      const error = await troupe.listed().then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({
+        code: 'CONFIG_ERROR',
+        problems: [{ message: expect.stringContaining(why) }],
+      });
+      expect((error as Error).message).toContain(join(folder, name));
+      expect(server.sessions).toBe(0);
+      await expect(troupe.start()).rejects.toBeInstanceOf(NotReadyError);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('rejects if an optional file exists and cannot be read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'troupe-start-'));
+    try {
+      const { troupe } = make({ config: { path: folder, optional: true } });
+      await expect(troupe.start()).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
     } finally {
       rmSync(folder, { recursive: true });
     }

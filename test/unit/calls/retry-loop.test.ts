@@ -42,7 +42,15 @@ it('An attempt whose error cannot be read is published as finished, with an unkn
     checksArguments: true,
     coercesArguments: true,
   });
-  const ports = { clock: createControlledClock(), publish, mask: () => mask, nextCall: () => 1, check };
+  const ports = {
+    clock: createControlledClock(),
+    publish,
+    mask: () => mask,
+    nextCall: () => 1,
+    check,
+    hooks: [],
+    remember: () => {},
+  };
   const call = { tool: 'x', args: {}, timeoutMs: 0, retryCalls: 'never', options: {} } as const;
   await expect(makeCall(ports, route, call)).rejects.toBeInstanceOf(OutcomeUnknownError);
   expect(published).toMatchObject([

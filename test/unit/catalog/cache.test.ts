@@ -1,12 +1,15 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { CatalogCache } from '../../../src/catalog/cache.js';
 import { createMemoryCatalogStore, MAX_AGE_MS, type CatalogStore } from '../../../src/catalog/cache-store.js';
 import { Catalogs } from '../../../src/catalog/catalogs.js';
-import type { LifecycleEventBody } from '../../../src/lifecycle/event.js';
+import { Extras } from '../../../src/catalog/extras.js';
+import type { LifecycleEvent, LifecycleEventBody } from '../../../src/lifecycle/event.js';
 import { createMask, NO_MASK, type Mask } from '../../../src/secrets/secrets.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { createGate, never } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { sampleFailure } from '../../support/sample-failures.js';
 import { tool } from '../../support/scripted-server.js';
 
 const START = 5_000_000_000;
@@ -22,6 +25,7 @@ interface BenchOptions {
 class Bench {
   readonly clock = createControlledClock(START);
   readonly catalogs = new Catalogs();
+  readonly extras = new Extras();
   readonly events: LifecycleEventBody[] = [];
   readonly asked: string[] = [];
   readonly put: string[] = [];
@@ -31,6 +35,7 @@ class Bench {
   isTrusted: boolean;
   readonly cache: CatalogCache;
   #mask: Mask;
+  #hear: (event: LifecycleEvent) => void = () => {};
 
   constructor({ store = createMemoryCatalogStore(), trusted = true, secret }: BenchOptions = {}) {
     this.isTrusted = trusted;
@@ -58,8 +63,15 @@ class Bench {
         echoMask: () => this.#mask,
       },
       catalogs: this.catalogs,
+      extras: this.extras,
       clock: this.clock,
       publish: (event) => this.events.push(event),
+    });
+    this.cache.follow({
+      onevent: (fn) => {
+        this.#hear = fn;
+        return () => {};
+      },
     });
   }
 
@@ -69,11 +81,22 @@ class Bench {
 
   /** Lists tools like a session of the current entry. */
   list(server: string, ...names: readonly string[]): void {
-    const { catalog } = this.catalogs.replace(
+    this.keep(
       server,
       names.map((name) => tool(name)),
     );
-    this.cache.keep(server, this.keys.get(server) ?? `key-${server}`, catalog);
+  }
+
+  keep(server: string, tools: readonly Tool[], key?: string): void {
+    this.catalogs.replace(server, tools);
+    this.cache.keep(server, key ?? this.keys.get(server) ?? `key-${server}`);
+  }
+
+  /** The server cannot be started. */
+  fail(server: string): void {
+    const failure = sampleFailure('permanent', 'launch', START, { message: 'It is not installed.' });
+    const about = { server, generation: 0, attempt: 1, maxAttempts: 1, at: START, seq: 1 };
+    this.#hear({ type: 'connection.failed', failure, ...about });
   }
 
   /** Removes the secrets, as if the entry was removed. */
@@ -281,8 +304,9 @@ describe('the list of a server', () => {
   it('is not stored if its entry has been replaced.', async () => {
     const bench = new Bench();
     bench.keys.set('a', 'key-new');
-    bench.cache.keep('a', 'key-old', bench.catalogs.replace('a', [tool('read')]).catalog);
-    bench.cache.keep('b', undefined, bench.catalogs.replace('b', [tool('read')]).catalog);
+    bench.keep('a', [tool('read')], 'key-old');
+    bench.catalogs.replace('b', [tool('read')]);
+    bench.cache.keep('b', undefined);
     await bench.cache.close();
     expect(bench.put).toEqual([]);
   });
@@ -300,11 +324,11 @@ describe('the list of a server', () => {
     async (_, leaky) => {
       const bench = new Bench({ store: await kept(START, 'read'), secret: 'key-12345678' });
       await bench.cache.recall('a');
-      bench.cache.keep('a', 'key-a', bench.catalogs.replace('a', [leaky]).catalog);
+      bench.keep('a', [leaky]);
       await bench.cache.close();
       expect(await bench.store.get('key-a')).toBeUndefined();
       expect(bench.problems).toEqual([
-        'The list of tools is not cached: the server repeats a secret of its entry in it.',
+        'The lists are not cached: the server repeats a secret of its entry in them.',
       ]);
     },
   );
@@ -313,11 +337,7 @@ describe('the list of a server', () => {
     const bench = new Bench({ secret: 'key-12345678' });
     bench.list('a', 'read');
     await bench.clock.advance(0);
-    bench.cache.keep(
-      'a',
-      'key-a',
-      bench.catalogs.replace('a', [tool('x', { description: 'reads with key-12345678.' })]).catalog,
-    );
+    bench.keep('a', [tool('x', { description: 'reads with key-12345678.' })]);
     bench.forget();
     await bench.cache.close();
     expect(await bench.store.get('key-a')).toBeUndefined();
@@ -356,5 +376,101 @@ describe('the list of a server', () => {
     expect(isClosed).toBe(false);
     await bench.clock.advance(1);
     await closing;
+  });
+});
+
+describe('cached resources and prompts', () => {
+  useLeakCheck();
+
+  const PROMPT = { name: 'greet' };
+  const RESOURCE = { uri: 'file:///a', name: 'a' };
+
+  it('are kept with the tools, an empty list like any other.', async () => {
+    const bench = new Bench();
+    bench.list('a', 'read');
+    bench.extras.replace('a', 'prompts', [PROMPT]);
+    bench.extras.replace('a', 'resources', []);
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    expect(await bench.store.get('key-a')).toMatchObject({ prompts: [PROMPT], resources: [] });
+    const next = new Bench({ store: bench.store });
+    await next.cache.warm(['a']);
+    next.cache.announce();
+    expect(next.extras.known('a')).toEqual({ prompts: [PROMPT], resources: [] });
+    expect(next.extras.areKnown('a')).toBe(false);
+    expect(next.events).toMatchObject([{ added: ['read'] }, { list: 'prompts', added: ['greet'] }]);
+  });
+
+  it('are written at once although the tools were written just before, and changes of them are not.', async () => {
+    const bench = new Bench();
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    bench.extras.replace('a', 'prompts', [PROMPT]);
+    bench.cache.keep('a', 'key-a');
+    await bench.clock.advance(0);
+    expect(bench.put).toHaveLength(2);
+    bench.extras.replace('a', 'prompts', []);
+    bench.cache.keep('a', 'key-a');
+    await bench.clock.advance(0);
+    expect(bench.put).toHaveLength(2);
+    await bench.clock.advance(30_000);
+    expect(bench.put).toHaveLength(3);
+  });
+
+  it('of a server without tools are kept, and its tools stay unknown.', async () => {
+    const bench = new Bench();
+    bench.extras.replace('a', 'resources', [RESOURCE]);
+    bench.list('a');
+    await bench.clock.advance(0);
+    const next = new Bench({ store: bench.store });
+    await next.cache.warm(['a']);
+    expect(next.names('a')).toBeUndefined();
+    expect(next.extras.known('a')).toEqual({ resources: [RESOURCE] });
+  });
+
+  it('that cannot be used make the tools count as missing, too.', async () => {
+    const store = createMemoryCatalogStore();
+    await store.put('key-a', { savedAt: START, tools: [tool('read')], prompts: [{} as never] });
+    const bench = new Bench({ store });
+    await bench.cache.warm(['a']);
+    expect(bench.names('a')).toBeUndefined();
+    expect(bench.problems).toHaveLength(1);
+  });
+
+  it('with a secret of the entry are not kept.', async () => {
+    const bench = new Bench({ secret: 'key-12345678' });
+    bench.extras.replace('a', 'prompts', [{ name: 'greet', description: 'with key-12345678' }]);
+    bench.list('a', 'read');
+    await bench.cache.close();
+    expect(bench.put).toEqual([]);
+  });
+});
+
+describe('lists of a server that cannot be started', () => {
+  useLeakCheck();
+
+  it('are withdrawn with the reason, and stay in the store.', async () => {
+    const bench = new Bench({ store: await kept(START, 'write', 'read') });
+    await bench.cache.warm(['a']);
+    bench.cache.announce();
+    bench.fail('a');
+    expect(bench.names('a')).toBeUndefined();
+    expect(bench.events.at(-1)).toMatchObject({
+      type: 'catalog.changed',
+      removed: ['read', 'write'],
+      toolCount: 0,
+      why: 'It is not installed.',
+    });
+    await bench.cache.recall('a');
+    expect(bench.names('a')).toBeUndefined();
+    expect(await bench.store.get('key-a')).toBeDefined();
+  });
+
+  it('stay if the server has listed them itself.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    await bench.cache.warm(['a']);
+    bench.list('a', 'read');
+    bench.fail('a');
+    expect(bench.names('a')).toEqual(['read']);
   });
 });

@@ -67,7 +67,7 @@ describe('a removed tool', () => {
     const bench = begin();
     happen(bench);
     bench.removed.note([X]);
-    expect(bench.removed.get(X.name)).toEqual({ server: 'a', at: bench.clock.now(), why });
+    expect(bench.removed.get(X.name)).toMatchObject({ server: 'a', at: bench.clock.now(), why });
   });
 
   it('has the current reason if the first one no longer applies.', () => {
@@ -77,10 +77,10 @@ describe('a removed tool', () => {
     removed.note([X]);
     expect(removed.get(X.name)?.why).toBe('it is held back');
     names.set('x', 'mcp__a__x_1');
-    expect(removed.get(X.name)).toEqual({ server: 'a', at, why: "it is called 'mcp__a__x_1' now" });
+    expect(removed.get(X.name)).toMatchObject({ server: 'a', at, why: "it is called 'mcp__a__x_1' now" });
     names.clear();
     catalogs.replace('a', []);
-    expect(removed.get(X.name)).toEqual({ server: 'a', at, why: "'a' has changed its list of tools" });
+    expect(removed.get(X.name)).toMatchObject({ server: 'a', at, why: "'a' has changed its list of tools" });
   });
 
   it('has a different reason if the list was the first of a session.', async () => {
@@ -122,7 +122,7 @@ describe('a removed tool', () => {
 describe('the error of an unknown tool', () => {
   it('has the time and the reason of the removal, if it is known.', () => {
     const at = Date.UTC(2026, 0, 2, 3, 4, 5);
-    const gone = { server: 'a', at, why: "'a' was removed" };
+    const gone = { server: 'a', at, why: "'a' was removed", isWithdrawn: false };
     const error = unknownTool('mcp__a__x', [], gone);
     expect(error).toMatchObject({ code: 'UNKNOWN_TOOL', tool: 'mcp__a__x', server: 'a', removedAt: at });
     expect(error.message).toContain(`2026-01-02T03:04:05.000Z: ${gone.why}`);

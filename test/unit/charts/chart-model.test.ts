@@ -155,7 +155,6 @@ describe('a running machine', () => {
         startSlots: 1,
         slotHoldMs: 1,
         startGateMs: 1,
-        cachedGateMs: 1,
         retryBurst: 1,
         retryEveryMs: 1,
       },

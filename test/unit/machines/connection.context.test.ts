@@ -20,7 +20,6 @@ const NEW: ConnectionContext = {
   generation: 0,
   online: true,
   wanted: true,
-  cached: false,
   crash: null,
   issued: 0,
   next: null,

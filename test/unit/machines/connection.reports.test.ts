@@ -16,13 +16,13 @@ function reporting(options: DriverOptions = {}): { driver: ConnectionDriver; rep
 }
 
 describe('the reports to the parent', () => {
-  it('name the connection, what its start needs, and whether its tools are cached.', async () => {
-    const { driver, reports } = reporting({ cached: true });
+  it('name the connection and what its start needs.', async () => {
+    const { driver, reports } = reporting();
     await driver.bringUp();
     expect(reports).toStrictEqual([
       { type: 'child.wantsSlot', name: 'files', slot: true, retry: false },
       { type: 'child.leftStart', name: 'files' },
-      { type: 'child.settled', name: 'files', cached: true },
+      { type: 'child.settled', name: 'files' },
     ]);
   });
 
@@ -44,7 +44,7 @@ describe('the reports to the parent', () => {
     await driver.bringUp();
     expect(reports).toStrictEqual([
       { type: 'child.leftStart', name: 'files' },
-      { type: 'child.settled', name: 'files', cached: false },
+      { type: 'child.settled', name: 'files' },
     ]);
   });
 });

@@ -129,49 +129,26 @@ describe('the start', () => {
     expect(driver.pathOf('silent')).toBe('ready.resting+current');
   });
 
-  it('waits briefly for a child with cached tools, and then only for the others.', async () => {
+  it('is over at once if all were fast.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
-    await driver.start(childSpec('cached', { cached: true }), 'unknown');
-    await driver.advance(250);
-    expect(driver.path).toBe('starting.forUncached');
-    await driver.settle('unknown', 'resolveConfig', { kind: 'untrusted' });
-    expect(driver.state).toBe('running');
-    expect(driver.pathOf('cached')).toBe('configuring.resolving');
-  });
-
-  it('is over after a brief wait if the tools of all are cached, however many are silent.', async () => {
-    const driver = new ManagerDriver({ startSlots: 9 });
-    await driver.start(childSpec('a', { cached: true }), childSpec('b', { cached: true }));
-    await driver.settle('a', 'resolveConfig');
-    await driver.bringUp('a');
-    await driver.advance(249);
-    expect(driver.state).toBe('starting');
-    await driver.advance(1);
-    expect(driver.state).toBe('running');
-  });
-
-  it('is over at once if all were fast, with or without cached tools.', async () => {
-    const driver = new ManagerDriver({ startSlots: 9 });
-    await driver.start(childSpec('a', { cached: true }), 'b');
+    await driver.start('a', 'b');
     for (const name of ['a', 'b']) await driver.settle(name, 'resolveConfig', { kind: 'untrusted' });
     expect(driver.state).toBe('running');
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('does not wait for a cached child that has ended, nor count it twice.', async () => {
+  it('does not wait for a child that has ended, nor count it twice.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
-    await driver.start(childSpec('dead', { cached: true }), childSpec('settled', { cached: true }), 'b');
+    await driver.start('dead', 'settled', 'b');
     await driver.settle('settled', 'resolveConfig', { kind: 'untrusted' });
     await driver.crash('settled');
     await driver.crash('dead');
-    expect(driver.context).toMatchObject({ unsettled: 1, unsettledCached: 0 });
-    await driver.advance(250);
-    expect(driver.state).toBe('starting');
+    expect(driver.context).toMatchObject({ unsettled: 1 });
     await driver.settle('b', 'resolveConfig', { kind: 'untrusted' });
     expect(driver.state).toBe('running');
   });
 
-  it('is over at the gate even if that is shorter than the brief wait.', async () => {
+  it('is over at a short gate.', async () => {
     const driver = new ManagerDriver({ startGateMs: 100 });
     await driver.start('a');
     await driver.advance(100);

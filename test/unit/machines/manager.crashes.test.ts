@@ -15,7 +15,6 @@ const INPUT = {
   startSlots: 1,
   slotHoldMs: 1_000,
   startGateMs: 1_000,
-  cachedGateMs: 250,
   retryBurst: 1,
   retryEveryMs: 100,
 };
@@ -91,11 +90,11 @@ describe('the replacement of a crashed connection', () => {
 
   it('is counted once at the start: the first attempt is over when it has failed.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
-    await driver.start(childSpec('dead', { cached: true }), 'b');
+    await driver.start('dead', 'b');
     await driver.crash('dead');
-    expect(driver.context).toMatchObject({ alive: 2, unsettled: 1, unsettledCached: 0 });
+    expect(driver.context).toMatchObject({ alive: 2, unsettled: 1 });
     await driver.crash('dead');
-    expect(driver.context).toMatchObject({ alive: 2, unsettled: 1, unsettledCached: 0 });
+    expect(driver.context).toMatchObject({ alive: 2, unsettled: 1 });
   });
 
   it('does not crash again by itself.', async () => {
@@ -181,17 +180,13 @@ describe('a connection whose context cannot be created', () => {
   };
 
   it('is given up and counted, so that nothing waits for it.', async () => {
-    const { crashed, phase, context } = await managerOf(
-      stillborn(),
-      childSpec('a'),
-      childSpec('b', { cached: true }),
-    );
+    const { crashed, phase, context } = await managerOf(stillborn(), childSpec('a'), childSpec('b'));
     expect(crashed).toMatchObject([
       { name: 'a', isReplaced: false, failure: { code: 'internal' } },
       { name: 'b', isReplaced: false },
     ]);
     expect(phase).toBe('running');
-    expect(context).toMatchObject({ alive: 0, unsettled: 0, unsettledCached: 0 });
+    expect(context).toMatchObject({ alive: 0, unsettled: 0 });
   });
 });
 

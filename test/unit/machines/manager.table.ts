@@ -12,34 +12,32 @@ import { readTable } from '../../support/text-table.js';
 
 /** The phase. */
 export const PHASES = readTable(`
-event                              | idle    | reading         | starting.forAll      | starting.forUncached | running  | closing | closed
------------------------------------|---------|-----------------|----------------------|----------------------|----------|---------|--------
-manager.open                       | reading | ignored         | -                    | -                    | -        | -       | -
-manager.start                      | -       | starting.forAll | -                    | -                    | -        | -       | -
-manager.start (of nobody)          | -       | running         | -                    | -                    | -        | -       | -
-manager.add                        | -       | -               | stays                | stays                | stays    | -       | -
-manager.stop                       | closed  | closed          | closing              | closing              | closing  | stays   | ignored
-network.changed                    | stays   | stays           | stays                | stays                | stays    | stays   | stays
-network.changed (to the same)      | ignored | ignored         | ignored              | ignored              | ignored  | ignored | ignored
-child.wantsSlot                    | .       | .               | stays                | stays                | stays    | ignored | .
-child.wantsSlot (again)            | .       | .               | ignored              | ignored              | ignored  | ignored | .
-child.wantsSlot (for a retry)      | .       | .               | stays                | stays                | stays    | ignored | .
-child.leftStart                    | .       | .               | stays                | stays                | stays    | ignored | .
-child.leftStart (without slot)     | .       | .               | ignored              | ignored              | ignored  | ignored | .
-child.settled                      | .       | .               | stays                | stays                | ignored  | ignored | .
-child.settled (all but cached)     | .       | .               | stays                | running              | ignored  | ignored | .
-child.settled (the last)           | .       | .               | running              | running              | ignored  | ignored | .
-slot.expired                       | .       | .               | stays                | stays                | stays    | .       | .
-cores.idle                         | .       | .               | stays                | stays                | stays    | .       | .
-clock.jumped                       | stays   | stays           | stays                | stays                | stays    | stays   | stays
-a child ends                       | .       | .               | stays                | stays                | stays    | stays   | .
-a child ends (the last)            | .       | .               | .                    | .                    | stays    | closed  | .
-a child dies                       | .       | .               | stays                | stays                | stays    | stays   | .
-a child dies (the last)            | .       | .               | running              | running              | stays    | closed  | .
-a child dies (for good)            | .       | .               | stays                | stays                | stays    | stays   | .
-the cached gate                    | .       | .               | starting.forUncached | .                    | .        | .       | .
-the start gate                     | .       | .               | running              | running              | .        | .       | .
-the refill                         | .       | .               | stays                | stays                | stays    | .       | .
+event                              | idle    | reading         | starting      | running  | closing | closed
+-----------------------------------|---------|-----------------|----------------------|----------|---------|--------
+manager.open                       | reading | ignored         | -                    | -        | -       | -
+manager.start                      | -       | starting | -                    | -        | -       | -
+manager.start (of nobody)          | -       | running         | -                    | -        | -       | -
+manager.add                        | -       | -               | stays                | stays    | -       | -
+manager.stop                       | closed  | closed          | closing              | closing  | stays   | ignored
+network.changed                    | stays   | stays           | stays                | stays    | stays   | stays
+network.changed (to the same)      | ignored | ignored         | ignored              | ignored  | ignored | ignored
+child.wantsSlot                    | .       | .               | stays                | stays    | ignored | .
+child.wantsSlot (again)            | .       | .               | ignored              | ignored  | ignored | .
+child.wantsSlot (for a retry)      | .       | .               | stays                | stays    | ignored | .
+child.leftStart                    | .       | .               | stays                | stays    | ignored | .
+child.leftStart (without slot)     | .       | .               | ignored              | ignored  | ignored | .
+child.settled                      | .       | .               | stays                | ignored  | ignored | .
+child.settled (the last)           | .       | .               | running              | ignored  | ignored | .
+slot.expired                       | .       | .               | stays                | stays    | .       | .
+cores.idle                         | .       | .               | stays                | stays    | .       | .
+clock.jumped                       | stays   | stays           | stays                | stays    | stays   | stays
+a child ends                       | .       | .               | stays                | stays    | stays   | .
+a child ends (the last)            | .       | .               | .                    | stays    | closed  | .
+a child dies                       | .       | .               | stays                | stays    | stays   | .
+a child dies (the last)            | .       | .               | running              | stays    | closed  | .
+a child dies (for good)            | .       | .               | stays                | stays    | stays   | .
+the start gate                     | .       | .               | running              | .        | .       | .
+the refill                         | .       | .               | stays                | stays    | .       | .
 `);
 
 /** The other regions, while the phase is `starting`: only the events that one of them handles. */

@@ -13,15 +13,7 @@ import { PHASES, REGIONS } from './manager.table.js';
 
 const edges = new ChartEdges(managerMachine);
 
-const STATES = [
-  'idle',
-  'reading',
-  'starting.forAll',
-  'starting.forUncached',
-  'running',
-  'closing',
-  'closed',
-] as const;
+const STATES = ['idle', 'reading', 'starting', 'running', 'closing', 'closed'] as const;
 type State = (typeof STATES)[number];
 
 /** Two connections that share one start slot; while starting, alpha has it and beta comes later. */
@@ -34,7 +26,6 @@ async function reach(state: State): Promise<ManagerDriver> {
   }
   await driver.start('alpha', 'beta');
   await driver.settle('alpha', 'resolveConfig');
-  if (state === 'starting.forUncached') await driver.advance(driver.context.cachedGateMs);
   if (state === 'running' || state === 'closing' || state === 'closed') {
     await driver.bringUp('alpha', 'beta');
   }
@@ -71,7 +62,7 @@ async function crashForGood(driver: ManagerDriver, name: string): Promise<void> 
   await driver.command(name, { type: 'connection.stop', reason: 'stop' });
 }
 
-const settled = (name: string, cached = false) => ({ type: 'child.settled', name, cached }) as const;
+const settled = (name: string) => ({ type: 'child.settled', name }) as const;
 
 const WANTS_SLOT = { type: 'child.wantsSlot', name: 'beta', slot: true, retry: false } as const;
 const WANTS_RETRY = { type: 'child.wantsSlot', name: 'beta', slot: false, retry: true } as const;
@@ -105,15 +96,8 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
   },
   'child.leftStart (without slot)': sent({ type: 'child.leftStart', name: 'beta' }),
   'child.settled': sent(settled('beta')),
-  'child.settled (all but cached)': async (driver) => {
-    await driver.add(childSpec('gamma', { cached: true }));
-    await driver.send(settled('alpha'));
-    return driver.send(settled('beta'));
-  },
   'child.settled (the last)': async (driver) => {
-    await driver.add(childSpec('gamma', { cached: true }));
     await driver.send(settled('alpha'));
-    await driver.send(settled('gamma', true));
     return driver.send(settled('beta'));
   },
   'slot.expired': async (driver) => {
@@ -136,7 +120,6 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
     await driver.crash('beta');
   }),
   'a child dies (for good)': happens((driver) => crashForGood(driver, 'alpha')),
-  'the cached gate': happens((driver) => driver.advance(driver.context.cachedGateMs)),
   'the start gate': happens((driver) => driver.advance(driver.context.startGateMs)),
   'the refill': happens(async (driver) => {
     await spend(driver, Number(driver.regions.budget === 'full'));
@@ -152,7 +135,6 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
 const IN_WORDS: Readonly<Record<string, string>> = {
   'xstate.done.actor.*': 'a child ends',
   'xstate.error.actor.*': 'a child dies',
-  'xstate.after.cachedGate.manager.phase.starting.forAll': 'the cached gate',
   'xstate.after.startGate.manager.phase.starting': 'the start gate',
   'xstate.after.refill.manager.budget.refilling': 'the refill',
 };
@@ -178,7 +160,7 @@ const IN_REGIONS = [
 
 /** A fleet that is starting, with one of its regions in the given state. */
 async function reachRegion(place: (typeof IN_REGIONS)[number]): Promise<ManagerDriver> {
-  const driver = await reach('starting.forAll');
+  const driver = await reach('starting');
   if (place === 'starts over') await driver.stop();
   if (place === 'budget refilling') await spend(driver, 1);
   if (place === 'network offline') await driver.network(false);
@@ -214,8 +196,7 @@ describe('the tags of the manager chart', () => {
   const TAGS: Readonly<Record<State, readonly string[]>> = {
     idle: ['idle', 'unstarted'],
     reading: ['unstarted'],
-    'starting.forAll': [],
-    'starting.forUncached': [],
+    starting: [],
     running: ['settled'],
     closing: ['closed', 'settled'],
     closed: ['closed', 'ended', 'settled'],

@@ -32,6 +32,7 @@ describe('loading', () => {
       refused: [],
       problems: [],
       sources: [],
+      missing: [],
       heldBack: [],
       uncounted: [],
       dropped: [],

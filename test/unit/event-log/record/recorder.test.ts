@@ -20,7 +20,6 @@ const INPUT = {
   startSlots: 2,
   slotHoldMs: 500,
   startGateMs: 10_000,
-  cachedGateMs: 250,
   retryBurst: 20,
   retryEveryMs: 100,
 };

@@ -26,7 +26,6 @@ const INPUT: ConnectionInput = {
   generation: 4,
   online: true,
   wanted: true,
-  cached: true,
   crash: null,
   isAttempted: true,
 };
@@ -48,7 +47,6 @@ describe('the remains of a connection', () => {
         seed: 7,
         generation: 6,
         wanted: true,
-        cached: true,
         isAttempted: true,
       },
       ending: null,

@@ -41,7 +41,6 @@ function contextWith(
     generation: 0,
     online: true,
     wanted: true,
-    cached: false,
     crash: null,
     isAttempted: false,
   } as const;

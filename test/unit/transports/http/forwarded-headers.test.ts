@@ -19,9 +19,9 @@ describe('the headers that a client’s request brings', () => {
       forwardHeaders: ['X-Request-ID', 'Authorization'],
     });
     await open(transport);
-    await transport.send(request(1, 'tools/call'), { headers: HEADERS });
+    await transport.send(request(1, 'tools/call'), { headers: { received: HEADERS } });
     await transport.send(request(2, 'tools/call'));
-    await transport.send(request(3, 'tools/call'), { headers: { 'x-request-id': undefined } });
+    await transport.send(request(3, 'tools/call'), { headers: { received: { 'x-request-id': undefined } } });
     const calls = server.seen.filter(({ rpc }) => rpc.method === 'tools/call');
     expect(calls.map(({ headers }) => headers['x-request-id'])).toEqual(['request-1', 'fixed', 'fixed']);
     expect(calls.map(({ headers }) => [headers['x-other'], headers.authorization])).toEqual(
@@ -35,7 +35,7 @@ describe('the headers that a client’s request brings', () => {
       forwardHeaders: ['X-City'],
     });
     await open(transport);
-    await transport.send(request(1, 'tools/call'), { headers: { 'x-city': 'Genève' } });
+    await transport.send(request(1, 'tools/call'), { headers: { received: { 'x-city': 'Genève' } } });
     const call = server.seen.find(({ rpc }) => rpc.method === 'tools/call');
     expect(call?.headers).toMatchObject({ 'x-tenant': 'Zoë', 'x-city': 'Genève' });
   });
@@ -48,7 +48,7 @@ describe('the headers that a client’s request brings', () => {
       (seen.rpc.method === 'tools/call' && token === 'old' ? refuse(401) : inside)(seen, res);
     const { server, transport } = await connect(guarded, { auth, forwardHeaders: ['x-request-id'] });
     await open(transport);
-    await transport.send(request(1, 'tools/call'), { headers: HEADERS });
+    await transport.send(request(1, 'tools/call'), { headers: { received: HEADERS } });
     const calls = server.seen.filter(({ rpc }) => rpc.method === 'tools/call');
     expect(calls.map(({ headers }) => headers['x-request-id'])).toEqual(['request-1', 'request-1']);
   });
@@ -59,7 +59,9 @@ describe('the headers that a client’s request brings', () => {
       (seen.rpc.method === 'tools/call' ? refuse(400, 'request-1 is not known') : inside)(seen, res);
     const { transport } = await connect(strict, { forwardHeaders: ['x-request-id'] });
     await open(transport);
-    const { failure } = await failureOf(transport.send(request(1, 'tools/call'), { headers: HEADERS }));
+    const { failure } = await failureOf(
+      transport.send(request(1, 'tools/call'), { headers: { received: HEADERS } }),
+    );
     expect(JSON.stringify(failure)).toContain('is not known');
     expect(JSON.stringify(failure)).not.toContain('request-1');
   });
@@ -73,7 +75,7 @@ describe('the headers that a client’s request brings', () => {
       { create: (options) => createSseTransport(options), forwardHeaders: ['x-request-id'] },
     );
     await transport.start();
-    await transport.send(request(1, 'tools/call'), { headers: HEADERS });
+    await transport.send(request(1, 'tools/call'), { headers: { received: HEADERS } });
     expect(server.seen.at(-1)?.headers['x-request-id']).toBe('request-1');
   });
 
@@ -83,9 +85,52 @@ describe('the headers that a client’s request brings', () => {
       forwardHeaders: ['x-request-id'],
     });
     await open(transport);
-    await transport.send(request(1, 'tools/call'), { headers: HEADERS });
+    await transport.send(request(1, 'tools/call'), { headers: { received: HEADERS } });
     const [call] = elsewhere.seen.filter(({ rpc }) => rpc.method === 'tools/call');
     expect(call?.headers['x-request-id']).toBeUndefined();
+  });
+});
+
+describe('the headers that hooks add', () => {
+  const added = { 'x-user': 'user-8b1f', authorization: 'Bearer hook-token' };
+
+  it('are sent with that message alone, in place of those of the entry and of the token.', async () => {
+    const auth: HttpAuth = { token: async () => 'token', refresh: async () => false };
+    const { server, transport } = await connect(mcp({ sessionId: 's' }), {
+      headers: { 'X-User': 'nobody' },
+      auth,
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/call'), { headers: { added } });
+    await transport.send(request(2, 'tools/call'));
+    const calls = server.seen.filter(({ rpc }) => rpc.method === 'tools/call');
+    expect(calls.map(({ headers }) => [headers['x-user'], headers.authorization])).toEqual([
+      ['user-8b1f', 'Bearer hook-token'],
+      ['nobody', 'Bearer token'],
+    ]);
+  });
+
+  it('are masked in the refusal of a server that repeats them.', async () => {
+    const inside = mcp({ sessionId: 's' });
+    const strict: Handler = (seen, res) =>
+      (seen.rpc.method === 'tools/call' ? refuse(400, 'user-8b1f with hook-token is not known') : inside)(
+        seen,
+        res,
+      );
+    const { transport } = await connect(strict, {});
+    await open(transport);
+    const { failure } = await failureOf(transport.send(request(1, 'tools/call'), { headers: { added } }));
+    expect(JSON.stringify(failure)).toContain('is not known');
+    expect(JSON.stringify(failure)).not.toMatch(/user-8b1f|hook-token/);
+  });
+
+  it('stay behind if a redirect leads to another origin.', async () => {
+    const { server: elsewhere } = await connect(mcp({ sessionId: 's' }));
+    const { transport } = await connect(refuse(307, '', { location: elsewhere.url }), {});
+    await open(transport);
+    await transport.send(request(1, 'tools/call'), { headers: { added } });
+    const [call] = elsewhere.seen.filter(({ rpc }) => rpc.method === 'tools/call');
+    expect([call?.headers['x-user'], call?.headers.authorization]).toEqual([undefined, undefined]);
   });
 });
 

@@ -16,7 +16,7 @@ export function packagePage({ manifest, installed, bundled, footprint, types }) 
     '## Declarations',
     'A strict program (`exactOptionalPropertyTypes`, `skipLibCheck: false`, no types of the DOM) that imports Troupe, the gateway ' +
       'and the adapters without a framework. The entry points that share types with XState (`./machines`, `./charts`, ' +
-      '`./event-log`, `./testing`) need `skipLibCheck: true` together with `exactOptionalPropertyTypes`, as XState itself does.',
+      '`./event-log`, `./testing`, `./xstate`) need `skipLibCheck: true` together with `exactOptionalPropertyTypes`, as XState itself does.',
     table(
       ['TypeScript', '`@types/node`', 'Module resolution', ''],
       types.map(({ compiler, node, way, compiles }) => [

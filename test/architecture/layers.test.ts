@@ -46,6 +46,7 @@ const ROOMS = [
   'src/servers',
   'src/inspector',
   'src/runtime',
+  'src/xstate',
   'src/testing',
   'src/gateway',
   'src/cli',

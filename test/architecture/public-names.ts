@@ -157,6 +157,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
   },
   {
+    subpath: './xstate',
+    target: 'src/xstate/index',
+    values: names('fromConnection fromTroupe troupeOf'),
+    types: names(`
+      CommandFailed ConnectionActorContext FleetCommand ServerCommand TroupeActorSnapshot TroupeCommand TroupeContext
+      TroupeEmitted TroupeLogic TroupeSource
+    `),
+  },
+  {
     subpath: './ai-sdk',
     target: 'src/adapters/ai-sdk',
     values: names('toTools'),

@@ -23,6 +23,7 @@ const SECTIONS: readonly Section[] = [
         'coming-from',
         'agent-loop',
         'migrating',
+        'xstate',
         'sign-in',
         'trust',
         'review',

@@ -44,6 +44,7 @@ const PAGES = [
   'guide/tool-search',
   'guide/logging',
   'guide/migrating',
+  'guide/xstate',
   'guide/troubleshooting',
   'reference/observables',
 ];

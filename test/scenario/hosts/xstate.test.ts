@@ -2,6 +2,7 @@
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { assign, createActor, sendTo, setup, toPromise, waitFor, type AnyActorRef } from 'xstate';
 import type { EventOf } from '../../../src/lifecycle/event-feed.js';
+import type { Clock } from '../../../src/ports.js';
 import type { TroupeOptions } from '../../../src/options.js';
 import { fromConnection } from '../../../src/xstate/from-connection.js';
 import { fromTroupe } from '../../../src/xstate/from-troupe.js';
@@ -45,13 +46,13 @@ describe('a machine of the host', () => {
   const host = setup({
     types: {
       context: {} as { ready: readonly string[]; options: TroupeOptions },
-      input: {} as TroupeOptions,
+      input: {} as { options: TroupeOptions },
     },
     actors: {
       troupe: fromTroupe(({ input }: { input: TroupeOptions }) => made(input)),
     },
   }).createMachine({
-    context: ({ input }) => ({ ready: [], options: input }),
+    context: ({ input }) => ({ ready: [], options: input.options }),
     initial: 'working',
     states: {
       working: {
@@ -77,7 +78,7 @@ describe('a machine of the host', () => {
   });
 
   it('invokes a troupe with an input, sends it commands, and sees its snapshots', async () => {
-    const actor = run(createActor(host, { input: { servers: servers() } }));
+    const actor = run(createActor(host, { input: { options: { servers: servers() } } }));
     const { children } = await waitFor(actor, ({ context }) => context.ready.length === 2);
     const { troupe } = children;
     const again = new Promise<EventOf<'connection.ready'>>((resolve) => {
@@ -89,7 +90,7 @@ describe('a machine of the host', () => {
   });
 
   it('closes the troupe when it leaves the state, and gets a new one when it comes back', async () => {
-    const actor = run(createActor(host, { input: { servers: servers() } }));
+    const actor = run(createActor(host, { input: { options: { servers: servers() } } }));
     const { children } = await waitFor(actor, ({ context }) => context.ready.length === 2);
     const troupe = troupeOf(children.troupe);
     actor.send({ type: 'rest' });
@@ -99,9 +100,9 @@ describe('a machine of the host', () => {
   });
 
   it('gets an error of the start, and the end if others close the troupe', async () => {
-    const failing = run(createActor(host, { input: MISSING }));
+    const failing = run(createActor(host, { input: { options: MISSING } }));
     await waitFor(failing, (snapshot) => snapshot.matches('broken'));
-    const closing = run(createActor(host, { input: { servers: servers() } }));
+    const closing = run(createActor(host, { input: { options: { servers: servers() } } }));
     const { children } = await waitFor(closing, ({ context }) => context.ready.length === 2);
     await passTime(clock, troupeOf(children.troupe)!.close());
     expect(closing.getSnapshot().value).toBe('closed');
@@ -245,6 +246,23 @@ describe('fromTroupe()', () => {
     const ended = toPromise(actor);
     actor.start();
     await expect(ended).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
+  });
+
+  it('ends with an error if the manager of the troupe dies', async () => {
+    let timers = 0;
+    const breaking: Clock = {
+      now: () => clock.now(),
+      clearTimeout: (handle) => clock.clearTimeout(handle),
+      setTimeout(fn, ms) {
+        timers += 1;
+        if (timers === 1) throw new Error('the clock is broken');
+        return clock.setTimeout(fn, ms);
+      },
+    };
+    const actor = createActor(fromTroupe(() => made({ servers: servers(), clock: breaking })));
+    const ended = toPromise(actor);
+    run(actor);
+    await expect(ended).rejects.toMatchObject({ code: 'NOT_READY', message: 'the clock is broken' });
   });
 
   it('ends with an error for a troupe that is closed already', async () => {

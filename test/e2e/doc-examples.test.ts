@@ -1,6 +1,6 @@
 /**
- * Compiles the examples of the doc comments against the built package, as a host would, and the programs that the page on
- * migrating starts from against the clients that they use.
+ * Compiles the examples of the doc comments and the programs of the guide against the built package, as a host would, and the
+ * programs that the page on migrating starts from against the clients that they use.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,6 +38,15 @@ function programsBefore(): readonly Example[] {
     .filter(({ code }) => !code.includes("from 'mcp-use'"));
 }
 
+/** The programs in TypeScript, which the tests of the guide only run. */
+function programsOfTheGuide(): readonly Example[] {
+  return readdirSync(join(ROOT, 'docs/guide')).flatMap((name) => {
+    const page = readFileSync(join(ROOT, 'docs/guide', name), 'utf8');
+    const programs = [...page.matchAll(/^```ts title="[^"]+"\n(.*?)^```/gms)];
+    return programs.map(([, code = '']) => ({ file: `docs/guide/${name}.ts`, code }));
+  });
+}
+
 function moduleOf({ code }: Example): string {
   const imports = [...code.matchAll(/^import .*$/gm)].map(([line]) => line);
   const body = code.replaceAll(/^import .*$/gm, '');
@@ -56,7 +65,7 @@ function moduleOf({ code }: Example): string {
 }
 
 it(
-  'compiles every example of a doc comment, and what a host migrates from.',
+  'compiles every example of a doc comment, the programs of the guide, and what a host migrates from.',
   { timeout: LIMIT_MS },
   async () => {
     const files = ['src', 'machines'].flatMap((folder) =>
@@ -66,7 +75,9 @@ it(
     );
     const programs = programsBefore();
     expect(programs).toHaveLength(3);
-    const examples = [...files.flatMap(examplesIn), ...programs];
+    const guide = programsOfTheGuide();
+    expect(guide.length).toBeGreaterThan(0);
+    const examples = [...files.flatMap(examplesIn), ...programs, ...guide];
     expect(examples.length).toBeGreaterThan(30);
 
     // Inside the project, so that it and other packages resolve by name.

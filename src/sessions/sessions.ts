@@ -34,6 +34,8 @@ export type SessionSignal =
   /** `count` exchanges in a row have failed to reach the server. */
   | { readonly kind: 'unreachable'; readonly count: number; readonly failure: RawFailure }
   | { readonly kind: 'listChanged'; readonly list: ServerList }
+  /** What the session wants to be told of has changed. */
+  | { readonly kind: 'interest' }
   /** A fault that does not prove a loss: the server should be pinged. */
   | { readonly kind: 'doubt' }
   /** A call timed out, and the server has been silent since it was sent. */

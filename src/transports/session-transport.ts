@@ -46,6 +46,11 @@ export interface SendOptions extends TransportSendOptions {
    * `forwardHeaders`, and other transports none. Default: none.
    */
   readonly headers?: RequestHeaders | undefined;
+  /**
+   * The message belongs to no session (MCP 2026-07-28). A transport over HTTP sends these headers with it, and does not
+   * resume the stream of its answer. Default: it belongs to the session.
+   */
+  readonly stateless?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A transport of the MCP SDK that also reports how and why a session ends. */
@@ -83,6 +88,11 @@ export interface SessionTransport extends Transport {
    * request, never after `onclose`, and never for a request whose `send()` was rejected.
    */
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
+  /**
+   * Ends the exchange of a request whose answer is no longer awaited, which tells the server so. Undefined if requests have
+   * no exchange of their own: then a message has to tell it.
+   */
+  drop?(id: RequestId): void;
   /** Called for every message and sign of life from the server. */
   onactivity?: (() => void) | undefined;
   /**

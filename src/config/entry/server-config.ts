@@ -6,6 +6,9 @@ import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 /** Which clients of a gateway share a connection to a server. */
 export type Isolation = 'per-session' | 'shared';
 
+/** Which versions of the protocol a server may be spoken to in. */
+export type ProtocolChoice = 'auto' | 'old' | 'new';
+
 /** The limits that an entry can set for its server. */
 export type ServerLimits = Omit<MessageLimits, 'eventsPerSecond'>;
 
@@ -37,6 +40,12 @@ export interface ServerSettings {
   readonly retryCalls?: RetryCalls;
   /** How much one message and one list of the server may hold. Default, for each number: `limits` of the troupe. */
   readonly limits?: ServerLimits;
+  /**
+   * Which versions of MCP the server is spoken to in. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
+   * one. `auto` finds out: a program is asked in an old version first, an address in the new one, and what a server speaks
+   * is remembered. Default `auto`.
+   */
+  readonly protocol?: ProtocolChoice;
   /**
    * For a gateway with several clients. `per-session`: each client has its own connection. `shared`: all clients share
    * one, and a request of the server goes to the client that caused it, or is refused. Default: a client that can

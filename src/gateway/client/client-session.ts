@@ -12,7 +12,7 @@
 import type { Implementation, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock, Logger } from '../../ports.js';
-import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/initialize-result.js';
+import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-identity.js';
 import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';

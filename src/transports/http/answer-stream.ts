@@ -31,6 +31,8 @@ export interface AnswerPort {
   /** An event exceeds the limit. It counts as the answer, so the request fails. */
   onOversize(): void;
   onWord(): void;
+  /** Whether a stream that broke off may be resumed: not in the new era (MCP 2026-07-28, "Transports"). */
+  readonly mayResume: boolean;
   /** Whether the answer has been delivered. */
   isAnswered(): boolean;
 }
@@ -97,7 +99,7 @@ export async function readAnswer(
     }
     if (port.isAnswered()) return;
     signal.throwIfAborted();
-    if (lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);
+    if (!port.mayResume || lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);
     const ms = Math.max(pauseBefore(fruitless, retryMs), floorOfPause(empty));
     await pause(port.clock, ms, signal);
     fruitless += 1;

@@ -68,6 +68,8 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** Headers of the client's request; those in `forwarded` are sent. */
   readonly headers?: RequestHeaders | undefined;
+  /** It belongs to no session: these headers are sent instead of those of the session. Default: it belongs to the session. */
+  readonly stateless?: Readonly<Record<string, string>> | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
   /** It belongs to a caller: if it is refused for lack of scope, the session continues. */
@@ -268,7 +270,7 @@ export class SessionRequests {
   }
 
   #headers(
-    { accept, body, lastEventId, headers: own }: SessionRequest,
+    { accept, body, lastEventId, stateless, headers: own }: SessionRequest,
     token: string | undefined,
     url: URL,
   ): Record<string, string> {
@@ -283,6 +285,7 @@ export class SessionRequests {
     if (accept !== undefined) headers['accept'] = accept;
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (token !== undefined && isOwn) headers['authorization'] = `Bearer ${token}`;
+    if (stateless !== undefined) return { ...headers, ...stateless };
     if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
     if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.

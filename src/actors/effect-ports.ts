@@ -2,7 +2,7 @@
  * What the effects need from the rest of the runtime. One record, supplied once by the façade.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
-import type { Era } from '../../machines/policy/era.js';
+import type { Era } from '../../machines/policy/protocol-era.js';
 import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';

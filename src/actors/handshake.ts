@@ -53,7 +53,11 @@ export function handshake(ports: EffectPorts) {
         };
       };
       try {
-        const { client, server } = await openInEra(ports, key, session.plan.config, { transport, attach, signal });
+        const { client, server } = await openInEra(ports, key, session.plan.config, {
+          transport,
+          attach,
+          signal,
+        });
         client.onwire = ports.wire?.ear(key);
         session.capabilities = server.capabilities;
         session.isInitialized = true;
@@ -74,9 +78,7 @@ function listenTo(ports: EffectPorts, key: SessionKey, session: Session, client:
     ports.onnotification?.({ server: key.name, method, params, origin });
     publishNotification(ports, key, session, method, params);
   };
-  client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) =>
-    diagnose(ports, key, 'protocol-oddity', message),
-  );
+  client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) => diagnose(ports, key, 'protocol-oddity', message));
   client.oninterest = () => session.signal({ kind: 'interest' });
   const { serverRequests } = ports;
   if (serverRequests !== undefined) {

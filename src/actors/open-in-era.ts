@@ -7,7 +7,7 @@
  * V2. A verdict is kept if the server has said so: it opened in the era asked first, or refused that and opened in the other.
  */
 import type { BoundedSessionInput, ServerIdentity } from '../../machines/connection/connection.events.js';
-import { eraOf, type Era } from '../../machines/policy/era.js';
+import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
 import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { disprovesEra, firstEra, judgeEra, type EraVerdict } from '../protocol/era.js';
@@ -53,7 +53,10 @@ export async function openInEra(
     attach(client);
     client.onrefused = (refusal) => noteRefusal(ports, server, refusal);
     try {
-      return { client, server: await withinLimit(clock, signal, limitMs, (inner) => client.open(transport, inner)) };
+      return {
+        client,
+        server: await withinLimit(clock, signal, limitMs, (inner) => client.open(transport, inner)),
+      };
     } finally {
       firstId = (client.lastRequestId ?? firstId - 1) + 1;
     }

@@ -1,5 +1,5 @@
 /** The protocol client of a new session, for one era. It loads when first needed. */
-import type { Era } from '../../machines/policy/era.js';
+import type { Era } from '../../machines/policy/protocol-era.js';
 import type { ProtocolClient, ProtocolClientOptions } from './protocol-client.js';
 
 export async function createClient(era: Era, options: ProtocolClientOptions): Promise<ProtocolClient> {

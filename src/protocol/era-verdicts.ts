@@ -2,7 +2,7 @@
  * Which era each server speaks, as its last handshake showed. An old verdict ends after a day, because servers are updated;
  * a new one ends when it is refused. Kept for the life of the troupe.
  */
-import type { Era } from '../../machines/policy/era.js';
+import type { Era } from '../../machines/policy/protocol-era.js';
 import type { Clock } from '../ports.js';
 
 const OLD_LASTS_MS = 24 * 60 * 60 * 1_000;

@@ -2,7 +2,7 @@
  * Chooses the era of the protocol for a server: which era to ask first, and what the failure of that says about the other.
  * Pure: the handshake asks, `era-verdicts.ts` remembers.
  */
-import { eraOf, NEW_VERSION, type Era } from '../../machines/policy/era.js';
+import { eraOf, NEW_VERSION, type Era } from '../../machines/policy/protocol-era.js';
 import type { ProtocolChoice } from '../config/entry/server-config.js';
 import type { TransportKind } from '../transports/session-transport.js';
 import { LimitOver } from '../async/within-limit.js';
@@ -35,7 +35,8 @@ export type EraVerdict = 'other' | 'unclear' | 'neither';
 export function judgeEra(asked: Era, error: unknown, carrier: TransportKind): EraVerdict {
   if (carrier === 'sse') return 'neither';
   if (error instanceof ProtocolFailure) return byVersions(asked, error);
-  if (error instanceof RpcError) return asked === 'new' ? byNewError(error.rpcCode) : byOldError(error.rpcCode);
+  if (error instanceof RpcError)
+    return asked === 'new' ? byNewError(error.rpcCode) : byOldError(error.rpcCode);
   if (carrier !== 'http' || asked === 'old') return 'neither';
   if (error instanceof LimitOver) return 'unclear';
   if (error instanceof RequestLostError || error instanceof TransportError) return byFailure(error.failure);

@@ -9,7 +9,11 @@ import { RequestLostError, RpcError, type JsonObject } from './protocol-client.j
 /** Only these may be answered with questions. */
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** What a server may ask for. */
-const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+const QUESTIONS: ReadonlySet<string> = new Set([
+  'elicitation/create',
+  'sampling/createMessage',
+  'roots/list',
+]);
 /** More than any honest server needs for one request. */
 const MAX_ROUNDS = 10;
 
@@ -30,7 +34,8 @@ export async function inRounds(method: string, params: JsonObject, ports: RoundP
       throw unusable(`The answer to ${method} has the unknown result type '${cutText(String(type), 40)}'.`);
     }
     if (!MAY_ASK.has(method)) throw unusable(`The server answered ${method} with questions.`);
-    if (round === MAX_ROUNDS) throw unusable(`The server still had questions after ${MAX_ROUNDS} rounds of ${method}.`);
+    if (round === MAX_ROUNDS)
+      throw unusable(`The server still had questions after ${MAX_ROUNDS} rounds of ${method}.`);
     sent = { ...params, ...(await answered(result, ports)) };
   }
 }
@@ -41,7 +46,8 @@ async function answered(
   { answer }: RoundPorts,
 ): Promise<JsonObject> {
   const isAsking = isJsonObject(inputRequests);
-  if (!isAsking && typeof requestState !== 'string') throw unusable('The server wants input, but asks for none.');
+  if (!isAsking && typeof requestState !== 'string')
+    throw unusable('The server wants input, but asks for none.');
   const state = typeof requestState === 'string' ? { requestState } : {};
   if (!isAsking) return state;
   const answers: [string, JsonObject][] = [];

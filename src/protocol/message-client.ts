@@ -98,7 +98,8 @@ export abstract class MessageClient implements ProtocolClient {
       this.#receive(toInbound(message), context?.relatedRequestId);
     };
     transport.onerror = (error) => this.#reportUnlessEnded(transport, error.message);
-    transport.onlost = (id, failure) => void this.sent.get(Number(id))?.fail(new RequestLostError(failure, true));
+    transport.onlost = (id, failure) =>
+      void this.sent.get(Number(id))?.fail(new RequestLostError(failure, true));
   }
 
   /** Sends one request, with the progress token if its caller listens. */

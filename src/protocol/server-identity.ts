@@ -4,7 +4,7 @@
  */
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
-import { NEW_VERSION } from '../../machines/policy/era.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
@@ -137,10 +137,10 @@ const initializeResult = fields(
 );
 
 /** MCP specification 2026-07-28, schema: `DiscoverResult`. The name of the server is in `_meta`, and may be absent. */
-const discoverResult = fields(
-  { supportedVersions: listOf(text), capabilities, instructions: text },
-  ['supportedVersions', 'capabilities'],
-);
+const discoverResult = fields({ supportedVersions: listOf(text), capabilities, instructions: text }, [
+  'supportedVersions',
+  'capabilities',
+]);
 
 interface InitializeResult {
   readonly protocolVersion: string;

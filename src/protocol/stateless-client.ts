@@ -8,7 +8,7 @@
  */
 import type { RequestId, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
-import { NEW_VERSION } from '../../machines/policy/era.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
 import { toError } from '../text/error-message.js';
@@ -174,7 +174,8 @@ class StatelessClient extends MessageClient {
       send: (all) => this.#askAgain(method, all, options),
       answer: (question, about) =>
         this.#answering(signal, (over) => {
-          if (this.onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
+          if (this.onrequest === undefined)
+            throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
           return this.onrequest(question, about, { signal: over, origin, causes: [origin] });
         }),
     });
@@ -185,7 +186,8 @@ class StatelessClient extends MessageClient {
     try {
       return await this.#ask(method, params, options);
     } catch (error) {
-      if (!(error instanceof RpcError) || error.rpcCode !== HEADER_MISMATCH || method !== 'tools/call') throw error;
+      if (!(error instanceof RpcError) || error.rpcCode !== HEADER_MISMATCH || method !== 'tools/call')
+        throw error;
       await this.#listTools(options.signal);
       return this.#ask(method, params, options);
     }

@@ -186,7 +186,14 @@ function canonicalContext(context: ConnectionContext, value: StateValue): Connec
     cached: context.cached && !context.isAttempted,
     crash: context.crash === null ? null : FAILURES.permanent,
     issued: IN_USE,
-    next: context.next === null ? null : { transport: context.next.transport, policy: POLICY },
+    next:
+      context.next === null
+        ? null
+        : {
+            transport: context.next.transport,
+            policy: POLICY,
+            ...(context.next.era !== undefined && { era: context.next.era }),
+          },
     retiring: context.retiring === null ? null : FORMER,
     stopReason: 'stop',
     isAttempted: context.isAttempted,
@@ -198,6 +205,8 @@ function canonicalContext(context: ConnectionContext, value: StateValue): Connec
     at: NOW,
     url: null,
     provenUrl: null,
+    era: context.era,
+    subscription: isReady ? { ...context.subscription, since: null } : { tries: 0, since: null },
     failure: isAt(value, 'failed') && context.failure !== null ? FAILURES.retry : null,
     tools: { ...LIST_GROUPS.tools, ...(isReady && context.tools.dueSince !== null ? due : {}) },
     extras: { ...LIST_GROUPS.extras, ...(isReady && context.extras.dueSince !== null ? due : {}) },
@@ -284,8 +293,14 @@ const OUTCOMES: Readonly<Record<string, (unit: Unit, id: string) => readonly Out
   },
   handshake: (_, id) => [
     { label: 'succeeds', output: { server: null } },
+    { label: 'succeeds without a session', output: { server: { protocolVersion: '2026-07-28' } } },
     ...failsAs('handshake', 'retry', 'permanent', 'authorize'),
     ...(id === 'handshakeSuccessor' ? [refusedBeside] : []),
+  ],
+  subscribe: () => [
+    { label: 'succeeds', output: { isOpen: true } },
+    { label: 'has nothing to report', output: { isOpen: false } },
+    ...failsAs('session', 'retry'),
   ],
   readTools: () => [succeeds, ...failsAs('list', 'retry', 'renew', 'permanent', 'authorize')],
   adoptTools: () => [

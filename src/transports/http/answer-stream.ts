@@ -99,7 +99,8 @@ export async function readAnswer(
     }
     if (port.isAnswered()) return;
     signal.throwIfAborted();
-    if (!port.mayResume || lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);
+    if (!port.mayResume || lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES)
+      throw lost(port, cause);
     const ms = Math.max(pauseBefore(fruitless, retryMs), floorOfPause(empty));
     await pause(port.clock, ms, signal);
     fruitless += 1;

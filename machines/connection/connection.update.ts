@@ -91,7 +91,6 @@ export function enterReady({ url, provenUrl }: ConnectionContext): Update {
 
 /** A stream of changes that lasted this long was no vain try. */
 const LASTING_MS = 30_000;
-const MAX_TRIES = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
@@ -101,7 +100,7 @@ function triesUntil({ subscription: { tries, since } }: ConnectionContext, at: n
 }
 
 export function maySubscribeAgain(context: ConnectionContext, at: number): boolean {
-  return triesUntil(context, at) < MAX_TRIES;
+  return triesUntil(context, at) < context.policy.maxSubscriptionTries;
 }
 
 export function planSubscription(context: ConnectionContext, at: number): Update {

@@ -31,7 +31,9 @@ export async function inRounds(method: string, params: JsonObject, ports: RoundP
     const type = result['resultType'] ?? 'complete';
     if (type === 'complete') return result;
     if (type !== 'input_required') {
-      throw unusable(`The answer to ${method} has the unknown result type '${cutText(String(type), 40)}'.`);
+      throw unusable(
+        `The answer to ${method} has the unknown result type ${cutText(JSON.stringify(type), 40)}.`,
+      );
     }
     if (!MAY_ASK.has(method)) throw unusable(`The server answered ${method} with questions.`);
     if (round === MAX_ROUNDS)
@@ -41,10 +43,7 @@ export async function inRounds(method: string, params: JsonObject, ports: RoundP
 }
 
 /** What the next round adds to the params. The state goes back as it came, and none where none came. */
-async function answered(
-  { inputRequests, requestState }: JsonObject,
-  { answer }: RoundPorts,
-): Promise<JsonObject> {
+async function answered({ inputRequests, requestState }: JsonObject, ports: RoundPorts): Promise<JsonObject> {
   const isAsking = isJsonObject(inputRequests);
   if (!isAsking && typeof requestState !== 'string')
     throw unusable('The server wants input, but asks for none.');
@@ -52,18 +51,18 @@ async function answered(
   if (!isAsking) return state;
   const answers: [string, JsonObject][] = [];
   for (const [key, question] of Object.entries(inputRequests)) {
-    answers.push([key, await answerTo(question, answer)]);
+    answers.push([key, await answerTo(question, ports)]);
   }
   return { inputResponses: Object.fromEntries(answers), ...state };
 }
 
-async function answerTo(question: unknown, answer: RoundPorts['answer']): Promise<JsonObject> {
+async function answerTo(question: unknown, ports: RoundPorts): Promise<JsonObject> {
   const { method, params } = isJsonObject(question) ? question : {};
   if (typeof method !== 'string' || !QUESTIONS.has(method)) {
     throw unusable(`The server asks for '${cutText(String(method), 100)}', which MCP does not know.`);
   }
   try {
-    return await answer(method, isJsonObject(params) ? params : {});
+    return await ports.answer(method, isJsonObject(params) ? params : {});
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     throw unusable(`The server asks for '${method}', and the host cannot answer: ${error.message}`);

@@ -165,7 +165,7 @@ class StatelessClient extends MessageClient {
     const meta = came.params['_meta'];
     const id = (isJsonObject(meta) ? meta[`${META_PREFIX}subscriptionId`] : undefined) ?? relatedTo;
     // Some servers do not say which request they mean.
-    if (id === undefined || String(id) === String(this.#open?.id)) this.#open?.acknowledged();
+    if (id === undefined || Number(id) === this.#open?.id) this.#open?.acknowledged();
   }
 
   async #complete(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {

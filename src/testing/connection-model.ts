@@ -15,6 +15,8 @@ import type {
 import { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type { Failure, FailureCode, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
+import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { doneEvent, errorEvent, type EdgeOptions } from './edge-paths.js';
 
 /** The time of everything that happens in the model, in milliseconds since the epoch. */
@@ -27,6 +29,7 @@ export const PAST_ALL_TIMERS_MS = 600_000;
 const MODEL_POLICY: ConnectionPolicy = {
   ...DEFAULT_POLICY,
   maxAttempts: 2,
+  maxSubscriptionTries: 1,
   backoff: { kind: 'fixed', delaysMs: [1_000] },
   intensity: { restarts: 0, periodMs: 30_000 },
   signIns: { restarts: 1, periodMs: 60_000 },
@@ -114,10 +117,11 @@ const contextOf = (snapshot: AnyMachineSnapshot): ConnectionContext => snapshot.
 function keyOf(snapshot: AnyMachineSnapshot): string {
   const context = contextOf(snapshot);
   const { transport, attempt, online, wanted, unasked, signIns, policy } = context;
-  const { failure, next, retiring, tools, extras } = context;
+  const { failure, next, retiring, tools, extras, era, subscription } = context;
   return JSON.stringify([
     snapshot.value,
     [transport, attempt, online, wanted, unasked, signIns.length],
+    [era, subscription.tries, subscription.since === null],
     [failure, next, retiring, tools.dueSince, extras.dueSince].map((field) => field === null),
     [policy.exhausted.remoteEveryMs, policy.intensity.restarts],
   ]);
@@ -148,7 +152,9 @@ function outputsOf(slot: string, { transport, next }: ConnectionContext): object
         { transport: next?.transport ?? transport, pid: transport === 'stdio' ? 4_711 : null, url: null },
       ];
     case 'handshake':
-      return [{ server: SERVER }];
+      return [{ server: SERVER }, { server: { ...SERVER, protocolVersion: NEW_VERSION } }];
+    case 'subscribe':
+      return [{ isOpen: true }, { isOpen: false }];
     case 'enrichCatalog':
       return [{ resources: 0, resourceTemplates: 0, prompts: 0 }];
     case 'adoptTools':
@@ -175,6 +181,8 @@ function failuresOf(slot: string): Failure[] {
         failureOf('authorize', 'launch'),
         failureOf('permanent', 'launch'),
       ];
+    case 'subscribe':
+      return [failureOf('retry', 'session'), { ...failureOf('retry', 'session'), rpcCode: METHOD_NOT_FOUND }];
     case 'authorize':
       return [failureOf('retry', 'handshake'), failureOf('permanent', 'handshake')];
     case 'probe':
@@ -233,6 +241,8 @@ function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
     { type: 'session.stable', generation },
     { type: 'session.idle', generation },
     { type: 'session.quiet', generation },
+    { type: 'subscription.ended', generation, at: MODEL_START },
+    { type: 'subscription.wanted', generation },
     ...[MODEL_START, MODEL_START + PAST_ALL_TIMERS_MS].flatMap((at): ConnectionEvent[] => [
       { type: 'catalog.listChanged', generation, at },
       { type: 'catalog.extrasChanged', generation, at, list: 'resources' },

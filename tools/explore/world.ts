@@ -293,7 +293,6 @@ const OUTCOMES: Readonly<Record<string, (unit: Unit, id: string) => readonly Out
   },
   handshake: (_, id) => [
     { label: 'succeeds', output: { server: null } },
-    { label: 'succeeds without a session', output: { server: { protocolVersion: '2026-07-28' } } },
     ...failsAs('handshake', 'retry', 'permanent', 'authorize'),
     ...(id === 'handshakeSuccessor' ? [refusedBeside] : []),
   ],

@@ -80,18 +80,24 @@ export function seenByRequest(
   return { error: written ? new TransportError(failure, { written, cause: error }) : error };
 }
 
+/** How a server refuses `initialize` if it speaks only versions without it: no such method, no `_meta`, wrong headers. */
+const WITHOUT_INITIALIZE: ReadonlySet<number> = new Set([-32_601, -32_602, -32_020, -32_021]);
+
 /**
  * What a refusal of the first request of a session means. Its status decides which transport to use, whatever the body says,
- * unless the server refuses the protocol version: then it speaks this transport. Its id may be null.
+ * unless the server refuses the method or its version: then it speaks this transport. Without the version, it may not have
+ * read the id.
  */
 export function seenByFirst(
   error: unknown,
   { id }: Pick<JSONRPCRequest, 'id'>,
 ): { readonly answer: JsonRpcAnswer } | { readonly error: unknown } {
-  if (!(error instanceof AnsweringRefusal) || errorIn(error.answer)?.code !== UNSUPPORTED_PROTOCOL_VERSION) {
-    return { error };
-  }
-  return { answer: { ...error.answer, id } };
+  if (!(error instanceof AnsweringRefusal)) return { error };
+  const { answer } = error;
+  const code = errorIn(answer)?.code ?? 0;
+  const isAnswer =
+    code === UNSUPPORTED_PROTOCOL_VERSION || (WITHOUT_INITIALIZE.has(code) && isSameId(answer.id, id));
+  return isAnswer ? { answer: { ...answer, id } } : { error };
 }
 
 /** Some servers return a number as text. Troupe sends no other ids. */

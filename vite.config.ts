@@ -1,13 +1,16 @@
 /**
  * Bundles what the package offers, from the sources, into `dist/bundle`: a host that imports it reads a few files instead of
- * two hundred. Dependencies stay outside, and what is imported lazily stays in files of its own.
+ * two hundred. Dependencies stay outside, except for those of which a small part is used, and what is imported lazily stays in
+ * files of its own.
  *
  * B1. All entry points come from one build, so that a class or a state of a module exists once, whichever are imported.
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
  */
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Rolldown } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
+import { IN_THE_CODE } from './tools/package/bundled.mjs';
+import { notices } from './tools/package/notices.js';
 
 type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
 
@@ -36,7 +39,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const sourceOf = (path: string): string => inProject(`${path}.ts`);
-const isPackage = (specifier: string): boolean => !/^[./]/.test(specifier);
+const isBundled = (specifier: string): boolean =>
+  IN_THE_CODE.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+const isOutside = (specifier: string): boolean => !/^[./]/.test(specifier) && !isBundled(specifier);
 
 const loaded = new Map<string, ReadonlySet<string>>();
 
@@ -58,8 +63,20 @@ const groups = Object.entries(PARTS).map(([part, roots], index) => ({
   priority: Object.keys(PARTS).length - index,
 }));
 
+/** The sign-in of the SDK needs one constant of its `types.js`, which would bring all schemas of the protocol. */
+const protocolVersion: Plugin = {
+  name: 'protocol-version',
+  enforce: 'pre',
+  resolveId: (specifier, importer) =>
+    specifier === '../types.js' && importer?.includes('/@modelcontextprotocol/sdk/')
+      ? sourceOf('src/protocol/initialize-result')
+      : undefined,
+};
+
 export default defineConfig({
   publicDir: false,
+  plugins: [protocolVersion, notices(IN_THE_CODE)],
+  ssr: { noExternal: [...IN_THE_CODE] },
   build: {
     ssr: true,
     outDir: inProject(OUT),
@@ -68,12 +85,15 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       input: Object.fromEntries(ENTRY_POINTS.map((path) => [path, sourceOf(path)])),
-      external: isPackage,
+      external: isOutside,
+      treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
       preserveEntrySignatures: 'strict',
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name].js',
         codeSplitting: { groups },
+        // The declarations have them.
+        comments: { jsdoc: false },
       },
     },
   },

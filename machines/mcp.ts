@@ -1,2 +1,3 @@
-/** The only import of the MCP SDK in the machines: types, never values. */
-export type { Implementation, ServerCapabilities, Tool } from '@modelcontextprotocol/sdk/types.js';
+/** The only import of the machines from the rest: types of the protocol. */
+export type { Tool } from '../src/mcp/server-offers.js';
+export type { Implementation, ServerCapabilities } from '../src/mcp/session.js';

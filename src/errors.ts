@@ -40,8 +40,140 @@ export abstract class TroupeError extends Error {
   }
 }
 
+/**
+ * Which problem of a configuration: one word for each, kept stable for programs. The comment of each code says what it means
+ * and, after `Remedy:`, what to do.
+ */
+export type ConfigProblemCode =
+  /** Only VS Code can run the command of this input, so the user is asked. Remedy: Nothing, or put the value into the entry. */
+  | 'command-input'
+  /** Two fields contradict each other or mean the same. Remedy: Keep one of them. */
+  | 'conflicting-fields'
+  /**
+   * A value has another type than its field, and its meaning is clear, so it is converted. Remedy: Write it with the type
+   * that the message names.
+   */
+  | 'converted-value'
+  /**
+   * The address contains a user name or a password, which would be shown and logged. Remedy: Use `headers` with
+   * `Authorization`.
+   */
+  | 'credentials-in-url'
+  /**
+   * The settings of Claude Code disable this server of the project. Remedy: Remove its name from `disabledMcpjsonServers`
+   * to use it.
+   */
+  | 'disabled-by-settings'
+  /** The file contains nothing. Remedy: Add the servers, or remove the file from the configuration. */
+  | 'empty-file'
+  /** A text or a list that needs content is empty. Remedy: Fill it, or leave the field out. */
+  | 'empty-value'
+  /** A changed entry does not work, and the session of the former entry continues. Remedy: Correct the entry. */
+  | 'entry-outdated'
+  /** There is no file at the given path. Remedy: Correct the path or create the file. */
+  | 'file-not-found'
+  /**
+   * The file exists and cannot be read as configuration: permissions, its kind, its size or its encoding. Remedy: Do what
+   * the message says.
+   */
+  | 'file-unreadable'
+  /** The function `discover.filter` of the host threw, and the entry is left out. Remedy: Correct the function. */
+  | 'filter-failed'
+  /**
+   * The header belongs to the connection or to the credentials of the client and is never passed on. Remedy: Remove it
+   * from `forwardHeaders`.
+   */
+  | 'header-not-forwardable'
+  /**
+   * The `envFile` of a project sets variables that decide what runs, and they are ignored. Remedy: Set them in `env` of
+   * the entry.
+   */
+  | 'ignored-variables'
+  /** The field has no meaning for the transport of this server. Remedy: Remove the field, or correct `type`. */
+  | 'inapplicable-field'
+  /** A header value contains a line break or another character that HTTP does not allow. Remedy: Remove the character. */
+  | 'invalid-header'
+  /** The name of the server is empty, too long or contains characters that cannot be shown. Remedy: Rename the server. */
+  | 'invalid-name'
+  /** An option of the host cannot have this value. Remedy: Pass what the message names. */
+  | 'invalid-option'
+  /** A text does not have the required form. Remedy: Write it as the message says. */
+  | 'invalid-text'
+  /**
+   * The address of the server is incomplete or of an unknown kind. Remedy: Write a complete address, such as
+   * `https://example.com/mcp`.
+   */
+  | 'invalid-url'
+  /**
+   * An environment variable that names a folder of the user is ignored, because its path is relative. Remedy: Set it to an
+   * absolute path.
+   */
+  | 'invalid-variable'
+  /** A required field is missing. Remedy: Add the field that the message names. */
+  | 'missing-field'
+  /** The entry has neither a program nor an address, or not the one that its `type` needs. Remedy: Add `command` or `url`. */
+  | 'missing-target'
+  /** A server inside this process can only come from code. Remedy: Pass it as `servers` to `createTroupe`. */
+  | 'needs-server-object'
+  /** The file names no server. Remedy: Put the servers where the message says. */
+  | 'no-servers'
+  /** A number is below or above its limit. Remedy: Choose one within the limits. */
+  | 'out-of-range'
+  /**
+   * An argument is relative to the home folder, because entries of the user start there. Remedy: Write
+   * `${workspaceFolder}` for the working folder, or set `cwd`.
+   */
+  | 'relative-to-home'
+  /** A name is written more than once, and the last one counts. Remedy: Remove or rename the others. */
+  | 'repeated-name'
+  /** The text is not valid JSON, TOML or YAML. Remedy: Correct it at the line and column of the problem. */
+  | 'syntax-error'
+  /** A small `timeout` is read as seconds. Remedy: Write `startTimeoutMs` and `callTimeoutMs` in milliseconds. */
+  | 'timeout-in-seconds'
+  /** The text is nested too deeply or has too many parts. Remedy: Simplify the file. */
+  | 'too-complex'
+  /** The files of a project have more servers than the limit, and the surplus is left out. Remedy: Remove servers. */
+  | 'too-many-servers'
+  /**
+   * The store of trusted entries could not be read, so no entry in it counts as trusted. Remedy: Check the file or the
+   * store that the message names.
+   */
+  | 'trust-store-unreadable'
+  /**
+   * A variable in this form is not expanded, and its text is passed on unchanged. Remedy: Write the form that the message
+   * names, or nothing if the text is meant literally.
+   */
+  | 'unexpanded-variable'
+  /** No field has this name. Remedy: Correct or remove it; the message suggests a name if one is close. */
+  | 'unknown-field'
+  /** The value is none of the allowed words. Remedy: Use one of the words that the message lists. */
+  | 'unknown-value'
+  /** The file has a single server without a name. Remedy: Wrap it as the message says. */
+  | 'unnamed-server'
+  /** Entries that only their own host can use are left out. Remedy: Nothing, or write an entry that Troupe can use. */
+  | 'unsupported-entry'
+  /**
+   * The entry is not trusted, so another entry of its name is used, or its restrictions do not count. Remedy: Trust it
+   * with `troupe trust NAME` if you meant it.
+   */
+  | 'untrusted-entry'
+  /**
+   * Values that the entry needs are missing or do not fit: of its variables, inputs or files. Remedy: Do what the message
+   * says.
+   */
+  | 'unusable-entry'
+  /**
+   * A field that only other hosts understand is not used. Remedy: Remove it, or use the field of Troupe that does the
+   * same.
+   */
+  | 'unused-field'
+  /** A value has the wrong type, such as a number in place of a list. Remedy: Write what the message names. */
+  | 'wrong-type';
+
 /** One thing wrong with a configuration, with its place. Lines and columns start at 1. */
 export interface ConfigProblem {
+  /** Stable word for programs: what kind of problem it is. */
+  readonly code: ConfigProblemCode;
   /** `error`: the thing named is not used. `warning`: it is used, but perhaps not as meant. Default `error`. */
   readonly severity?: 'error' | 'warning';
   /** The file, or `options`, that has the problem. */
@@ -280,7 +412,7 @@ export class InvalidArgumentsError extends TroupeError {
 }
 
 /**
- * The tool is held back until somebody accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
+ * The tool is held back until someone accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
  * call was not sent, or an acceptance was for another definition than the one that is held.
  */
 export class ToolHeldError extends TroupeError {

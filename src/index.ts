@@ -75,6 +75,8 @@ export type { CachedCatalog, CatalogStore } from './catalog/cache-store.js';
 
 export type { CatalogPrompt } from './catalog/prompt.js';
 export type { CatalogTool } from './catalog/registry.js';
+export type { FoundTool, ToolSearchOptions } from './search/tool-search.js';
+export type { ToolField } from './search/tool-index.js';
 
 export type { CatalogResource, CatalogResourceTemplate } from './catalog/resource.js';
 export { createFileReviewStore, type FileReviewStoreOptions } from './review/file-review-store.js';
@@ -156,7 +158,8 @@ export type { RequestOptions } from './requests/request.js';
 export type { ServerScope, ResourceOptions } from './requests/troupe-requests.js';
 export type { Clock, Logger } from './ports.js';
 
-export type { JsonObject, Progress, RequestOrigin } from './protocol/protocol-client.js';
+export type { JsonObject } from './json/json-object.js';
+export type { Progress, RequestOrigin } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
   CallAbortedError,
@@ -180,6 +183,7 @@ export {
 export type {
   ArgumentProblem,
   ConfigProblem,
+  ConfigProblemCode,
   RejectionReason,
   TimeoutKind,
   TroupeErrorOptions,
@@ -209,3 +213,89 @@ export type {
   HttpRefusal,
   ProcessExit,
 } from '../machines/policy/failure.js';
+
+export type {
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  JSONRPCResultResponse,
+  MessageMeta,
+  MessageParams,
+  ProgressToken,
+  RequestId,
+  Result,
+} from './mcp/messages.js';
+export type {
+  Annotations,
+  AudioContent,
+  BlobResourceContents,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  Meta,
+  Resource,
+  ResourceLink,
+  Role,
+  TextContent,
+  TextResourceContents,
+} from './mcp/content.js';
+export type {
+  CallToolResult,
+  CompleteResult,
+  GetPromptResult,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  ReadResourceResult,
+  ResourceTemplate,
+  Tool,
+  ToolAnnotations,
+  ToolSchema,
+} from './mcp/server-offers.js';
+export type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from './mcp/session.js';
+export type {
+  BooleanField,
+  ChoiceField,
+  ChoicesField,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  FieldLabels,
+  FormField,
+  ModelPreferences,
+  NumberField,
+  Root,
+  SamplingContent,
+  SamplingMessage,
+  ServerRequestParams,
+  TextField,
+  TitledChoice,
+  TitledChoiceField,
+  TitledChoicesField,
+  ToolResultContent,
+  ToolUseContent,
+} from './mcp/host-requests.js';
+export type {
+  AuthInfo,
+  FetchLike,
+  MessageExtraInfo,
+  Transport,
+  TransportSendOptions,
+} from './mcp/transport.js';
+export type {
+  AddClientAuthentication,
+  AuthorizationServerMetadata,
+  OAuthClientInformation,
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  OAuthProtectedResourceMetadata,
+  OAuthTokens,
+} from './mcp/oauth.js';

@@ -4,7 +4,7 @@
  *
  * Longer than most because everything a host may say is here, with its documentation.
  */
-import type { Implementation, ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation, ClientCapabilities } from './mcp/session.js';
 import type { AuthOption } from './auth/auth-options.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
@@ -22,8 +22,8 @@ import type { AskInput, ExpansionOptions } from './config/entry/expansion-option
 import type { ReviewMode, ReviewOptions } from './review/review-option.js';
 
 /**
- * An observer of XState's inspection, such as `inspect` of an inspector of `@statelyai/inspect`. It hears of actors, events
- * and snapshots: copies, with secrets masked, by which no actor can be reached.
+ * An observer of XState's inspection, such as `inspect` of an inspector of `@statelyai/inspect`. It receives copies of
+ * actors, events and snapshots, with secrets masked; no actor can be reached through them.
  */
 export type MachineInspector =
   | ((event: never) => void)
@@ -37,7 +37,7 @@ export interface TroupeOptions {
   /** Servers by name. They are trusted, since the host names them itself. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
   /**
-   * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anybody who
+   * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anyone who
    * can write to the project may have written them. Files elsewhere are trusted. `{ path, trust: 'all' }` trusts a
    * file wherever it is.
    */
@@ -58,7 +58,7 @@ export interface TroupeOptions {
   readonly watch?: boolean;
   /** Sent as `clientInfo` in every handshake. Default: this package's name and version. */
   readonly clientInfo?: Implementation;
-  /** Declared in every handshake, beside what `handlers` declare. Default `{}`. */
+  /** Declared in every handshake, in addition to what `handlers` declare. Default `{}`. */
   readonly capabilities?: ClientCapabilities;
   /** Overrides of the connection policy for every server; an entry's own win. */
   readonly policy?: PolicyOverrides;
@@ -149,11 +149,11 @@ export interface TroupeOptions {
    * waits 250 ms at most. Default 10,000.
    */
   readonly startGateMs?: number;
-  /** Base of expansion for `${VAR}`. Default: this process's environment. */
+  /** The variables that `${VAR}` in an entry refers to. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Clock of the whole troupe. Default: the system's. */
   readonly clock?: Clock;
-  /** Seed of every jitter; the same seed gives the same delays. Default: taken from the clock once. */
+  /** Seed of the random delays; the same seed gives the same delays. Default: taken from the clock once. */
   readonly seed?: number;
   /**
    * Records every event of the charts, so that `troupe replay` can repeat them: a sink, or the path of a
@@ -166,6 +166,6 @@ export interface TroupeOptions {
    * stately.inspect`. If it throws, a `diagnostic` is published and it receives nothing more. Default: none.
    */
   readonly inspector?: MachineInspector;
-  /** Receives what no observer has received. Default: silent. */
+  /** Receives errors that cannot be published as events. Default: nothing is logged. */
   readonly logger?: Logger;
 }

@@ -33,7 +33,7 @@ function readManifest(folder: string): Manifest | undefined {
   }
 }
 
-/** Undefined where a host's bundler has made something else than a module of this. */
+/** Undefined if a host's bundler has turned this into something other than a module. */
 function ownFolder(): string | undefined {
   try {
     return dirname(fileURLToPath(import.meta.url));

@@ -12,15 +12,9 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { bodyIn, bodyOf, Chain, toLine } from '../src/event-log/format/chain.js';
-import { StandingDigests, type Digest } from '../src/event-log/format/digest.js';
-import {
-  isObject,
-  LOG_FORMAT,
-  type CauseEntry,
-  type JsonObject,
-  type LogEntry,
-  type LogHeader,
-} from '../src/event-log/format/entry.js';
+import { StateDigests, type Digest } from '../src/event-log/format/digest.js';
+import { isJsonObject, type JsonObject } from '../src/json/json-object.js';
+import { LOG_FORMAT, type CauseEntry, type LogEntry, type LogHeader } from '../src/event-log/format/entry.js';
 import { LogParser, MAX_LINE_BYTES, type LogPiece } from '../src/event-log/format/read-log.js';
 import { versionProblem } from '../src/event-log/format/version.js';
 import { touchedBy } from '../src/event-log/replay/deliveries.js';
@@ -102,7 +96,7 @@ class Converter {
   /** Reads the converted part of the new log. */
   readonly #parser = new LogParser();
   readonly #fold = new Fold();
-  readonly #digests = new StandingDigests();
+  readonly #digests = new StateDigests();
   #chains: Chains | undefined;
   /** Entries since the last check. */
   #group: CauseEntry[] = [];
@@ -130,7 +124,7 @@ class Converter {
 
   #entry(line: string, chains: Chains): string {
     const old = parseJson(line);
-    const isNote = isObject(old) && old['kind'] === 'note';
+    const isNote = isJsonObject(old) && old['kind'] === 'note';
     const converted = isNote ? withServer(old) : old;
     this.#require(`${isNote ? JSON.stringify(converted) : line}\n`);
     const entry = converted as LogEntry;
@@ -188,7 +182,7 @@ function requireFit(pieces: readonly LogPiece[]): void {
 /** The entry of a note with the key renamed in the same position. */
 function withServer(entry: JsonObject): JsonObject {
   const { note } = entry;
-  if (!isObject(note)) return entry;
+  if (!isJsonObject(note)) return entry;
   const renamed = Object.entries(note).map(([key, value]) => [key === 'connection' ? 'server' : key, value]);
   return { ...entry, note: Object.fromEntries(renamed) as unknown };
 }

@@ -1,14 +1,15 @@
 /** Builds the page of the inspection server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
-import { notices } from './notices.js';
+import { IN_THE_PAGE } from '../tools/package/bundled.mjs';
+import { notices } from '../tools/package/notices.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: inFolder('.'),
   base: './',
-  plugins: [notices()],
+  plugins: [notices(IN_THE_PAGE)],
   build: {
     outDir: inFolder('../dist/visualizer'),
     emptyOutDir: true,

@@ -27,7 +27,7 @@ export function rowsByState(root, rows) {
   return rowOf;
 }
 
-/** What ELK has to be told about a box of a row. */
+/** What ELK needs to know about a box of a row. */
 export function placeInRow(row) {
   return row === undefined ? {} : { 'elk.partitioning.partition': String(row + 1), 'elk.alignment': 'TOP' };
 }

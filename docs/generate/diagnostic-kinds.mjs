@@ -41,13 +41,13 @@ export const DIAGNOSTIC_KINDS = {
   },
   'clock-jump': {
     severity: 'info',
-    meaning:
-      'The clock has jumped, usually because the computer was asleep. Every connection is asked whether it is still alive.',
+    meaning: 'The clock has jumped, usually because the computer was asleep. Every connection is pinged.',
     action: 'Nothing.',
   },
   'config-problem': {
     severity: 'warning',
-    meaning: 'A configuration file or an entry in it has a problem. The message says where.',
+    meaning:
+      'A configuration file or an entry in it has a problem. The message says where, and `problem` has its [code](errors.md#configuration-problems).',
     action: 'Correct the file. With the option `watch`, it is read again automatically.',
   },
   'config-reloaded': {
@@ -99,7 +99,7 @@ export const DIAGNOSTIC_KINDS = {
   'machine-crashed': {
     severity: 'error',
     meaning:
-      'A machine beside the connections crashed because of an internal error. The message says whether it is restarted.',
+      'An auxiliary machine crashed because of an internal error. The message says whether it is restarted.',
     action: BUG,
   },
   'message-too-large': {
@@ -158,7 +158,7 @@ export const DIAGNOSTIC_KINDS = {
   'redirect-followed': {
     severity: 'info',
     meaning:
-      'A remote server sent requests on to another address, and they followed. Headers, tokens and cookies are sent to the origin of the entry only.',
+      'A remote server redirected requests to another address, and Troupe followed the redirect. Headers, tokens and cookies are sent to the origin of the entry only.',
     action: 'If the new address is meant to stay, put it into the entry.',
   },
   'reload-failed': {

@@ -1,5 +1,6 @@
 /**
- * docs/reference/errors.md: every exported error class, and every failure code with the verdict on it.
+ * docs/reference/errors.md: every exported error class, every failure code with the verdict on it, and every code of a
+ * configuration problem.
  */
 import { aliasBlock, cell, code, memberTable, page, table } from './markdown.mjs';
 import { failOn, undocumented } from './meanings.mjs';
@@ -22,6 +23,7 @@ export function errorsPage(sources, { codes, classify }) {
     .filter(({ isAbstract }) => !isAbstract)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const meanings = meaningsOf('FAILURE_CODES', sources.failure);
+  const problems = problemCodes(sources.errors);
   failOn('Errors', [
     ...[...classes, ...exported('interface')]
       .filter(({ doc }) => doc === '')
@@ -29,6 +31,9 @@ export function errorsPage(sources, { codes, classify }) {
     ...[...base, ...exported('interface')].flatMap(({ name, members }) => undocumented(name, members)),
     ...concrete.flatMap((declaration) => undocumented(declaration.name, fieldsOf(declaration, declarations))),
     ...codes.filter((name) => !meanings.has(name)).map((name) => `the code ${name} has no doc comment`),
+    ...problems
+      .filter(({ meaning, remedy }) => meaning === '' || remedy === '')
+      .map(({ name }) => `the code ${name} has no meaning or no remedy`),
   ]);
   const verdicts = codes
     .toSorted()
@@ -53,6 +58,12 @@ export function errorsPage(sources, { codes, classify }) {
     '## Failure codes',
     failure.get('Verdict').doc,
     table(['Code', 'Meaning', 'Verdict'], verdicts),
+    '## Configuration problems',
+    'The codes of `ConfigProblem`: in `problems` of a `ConfigError`, of `reload()`, of `discoverServers()` and of `troupe config --json`, and in `problem` of a diagnostic of kind `config-problem`.',
+    table(
+      ['Code', 'Meaning', 'Remedy'],
+      problems.map(({ name, meaning, remedy }) => [code(name), cell(meaning), cell(remedy)]),
+    ),
     '## Records',
     'Plain data, found on errors, in events, in logs and in the status of a server.',
     ...exported('interface').flatMap(({ name, doc, members }) => [
@@ -62,7 +73,7 @@ export function errorsPage(sources, { codes, classify }) {
     ]),
     '## Values',
     ...exported('type')
-      .filter(({ name }) => name !== 'FailureCode' && name !== 'Verdict')
+      .filter(({ name }) => !['FailureCode', 'Verdict', 'ConfigProblemCode'].includes(name))
       .map(aliasBlock),
   ]);
 }
@@ -72,6 +83,16 @@ function meaningsOf(name, source) {
   const [, list = ''] = new RegExp(`const ${name} = \\[([^]*?)\\] as const`).exec(source) ?? [];
   const entries = list.matchAll(/\/\*\*([^]*?)\*\/\s*'([^']+)'/g);
   return new Map([...entries].map(([, doc, text]) => [text, doc.replaceAll(/\s*\n\s*\*\s*/g, ' ').trim()]));
+}
+
+/** The codes of configuration problems, each with the two parts of its comment. */
+function problemCodes(source) {
+  const [, union = ''] = /export type ConfigProblemCode =([^]*?');\n/.exec(source) ?? [];
+  const entries = union.matchAll(/(?:\/\*\*([^]*?)\*\/\s*)?\|\s*'([^']+)'/g);
+  return [...entries].map(([, doc = '', name]) => {
+    const [meaning = '', remedy = ''] = doc.replaceAll(/\s*\n\s*\*\s*/g, ' ').split('Remedy:');
+    return { name, meaning: meaning.trim(), remedy: remedy.trim() };
+  });
 }
 
 function codeOf(name, members) {

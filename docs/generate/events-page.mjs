@@ -29,7 +29,7 @@ export function eventsPage(source) {
     ({ kind, type, isExported }) => kind === 'type' && isExported && type.startsWith("'"),
   );
   return page('Lifecycle events', '`src/lifecycle/event.ts`', [
-    'What `events$` brings. Every event has its `type` and these fields:',
+    'The events of `events$`. Each has a `type` and these fields:',
     memberTable('Field', always),
     'An event about a connection also has these:',
     memberTable('Field', declarations.get('ConnectionScoped').members),

@@ -21,7 +21,10 @@ import { eventsPage } from './events-page.mjs';
 import { layersSvg } from './layers-svg.mjs';
 import { machineFiles } from './machine-pages.mjs';
 import { optionsPage } from './options-page.mjs';
+import { packagePage } from './package-page.mjs';
 import { graphOf, readFiles } from '../../tools/import-graph.mjs';
+import { IN_THE_CODE, IN_THE_PAGE } from '../../tools/package/bundled.mjs';
+import { readFigures } from '../../tools/package/figures.mjs';
 import { statusPage } from './status-page.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -67,6 +70,12 @@ async function generate() {
       status: await read('src/lifecycle/status.ts'),
       details: await read('src/lifecycle/status-details.ts'),
       states: await read('machines/connection/connection.states.ts'),
+    }),
+    'package.md': packagePage({
+      manifest: JSON.parse(await read('package.json')),
+      installed: JSON.parse(await read('package-lock.json')).packages,
+      bundled: { code: IN_THE_CODE, page: IN_THE_PAGE },
+      ...readFigures(),
     }),
     'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
   };

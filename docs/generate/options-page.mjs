@@ -37,8 +37,8 @@ export function optionsPage(sources, { local, remote }, entryFields) {
     const [own, far] = [local, { ...local, ...remote }].map((values) => shownValue(valueAt(values, name)));
     return [code(name), cell(code(type)), own, far === own ? '' : far, cell(doc)];
   });
-  const told = [...options, ...gateway].map(({ name }) => name);
-  const blocksOf = (declaration) => interfaceBlocks(declaration, told);
+  const documented = [...options, ...gateway].map(({ name }) => name);
+  const blocksOf = (declaration) => interfaceBlocks(declaration, documented);
   const constants = options.filter(({ kind }) => kind === 'const');
   const aliases = [...options, ...policy.values()].filter(({ kind }) => kind === 'type');
   const from = '`src/options.ts`, `src/config/entry`, `machines/policy/policy.ts` and `src/gateway`';
@@ -55,7 +55,7 @@ export function optionsPage(sources, { local, remote }, entryFields) {
     'Each number can be overridden by `policy`, for all servers or in one entry.',
     table(['Setting', 'Type', 'Default', 'of a remote server', 'Meaning'], policyRows),
     '## The gateway',
-    'Of `mcp-troupe/gateway`: see [the guide](../guide/gateway.md).',
+    'The options of `mcp-troupe/gateway`; see [the guide](../guide/gateway.md).',
     ...gateway.flatMap(blocksOf),
     '## Other types',
     ...aliases.map(aliasBlock),
@@ -92,11 +92,13 @@ function troupeOptionsFirst(a, b) {
 }
 
 /** What it extends is named where the page tells of it. */
-function interfaceBlocks({ name, parent, doc, members }, told) {
+function interfaceBlocks({ name, parent, doc, members }, documented) {
   return [
     `## ${name}`,
     ...(doc === '' ? [] : [doc]),
-    ...(!told.includes(parent) ? [] : [`And everything of [${parent}](#${parent.toLowerCase()}).`]),
+    ...(!documented.includes(parent)
+      ? []
+      : [`In addition, all options of [${parent}](#${parent.toLowerCase()}).`]),
     memberTable('Option', members),
   ];
 }

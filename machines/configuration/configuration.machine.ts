@@ -62,7 +62,7 @@ export type ConfigurationEvent =
   /** The files cannot be watched. */
   | {
       readonly type: 'watch.failed';
-      /** What the error said. */
+      /** The message of the error. */
       readonly message: string;
     }
   /** The troupe closes. */
@@ -79,7 +79,7 @@ export type ConfigurationEmitted =
   /** A reading failed that the host had not requested. For a requested one, the host's promise rejects instead. */
   | {
       readonly type: 'unapplied';
-      /** What the error said. */
+      /** The message of the error. */
       readonly message: string;
     };
 

@@ -75,7 +75,7 @@ export interface ProcessExit {
   readonly signal: string | null;
 }
 
-/** What an HTTP server said when it refused. */
+/** The refusal of an HTTP server. */
 export interface HttpRefusal {
   /** Status code of the response (RFC 9110 section 15). */
   readonly status: number;

@@ -68,7 +68,7 @@ export type ReviewEmitted =
   /** The store failed. */
   | {
       readonly type: 'troubled';
-      /** What the error said. */
+      /** The message of the error. */
       readonly message: string;
     };
 

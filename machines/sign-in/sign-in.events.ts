@@ -110,7 +110,7 @@ export type SignInEvent =
   /** The authorization server or the person refused. */
   | {
       readonly type: 'answer.refused';
-      /** What the authorization server said. */
+      /** The failure that the authorization server reported. */
       readonly failure: Failure;
     }
   /** The troupe closes. A renewal may finish: its refresh token is used up already. */
@@ -234,7 +234,7 @@ export type ExchangeCodeOutput =
   /** The client itself was refused, so no code can help. */
   | {
       readonly kind: 'clientRefused';
-      /** What the authorization server said. */
+      /** The failure that the authorization server reported. */
       readonly failure: Failure;
     };
 

@@ -6,7 +6,7 @@ export interface ActorPath {
   readonly address: string;
   /** Whether it is a machine and not an effect. */
   readonly isMachine: boolean;
-  /** How often each id was given away below it; undefined where none was. */
+  /** How often each id was given away below it; undefined if none was. */
   incarnations: Map<string, number> | undefined;
 }
 

@@ -46,7 +46,7 @@ export function isCommand(type: string): boolean {
   return OF_CONNECTIONS.has(type);
 }
 
-export function withConnectionDoor(
+export function withConnectionFilter(
   machine: typeof connectionMachine,
   onDropped: OnDropped,
 ): typeof connectionMachine {
@@ -74,7 +74,10 @@ export function withConnectionDoor(
   return door;
 }
 
-export function withManagerDoor(machine: typeof managerMachine, onDropped: OnDropped): typeof managerMachine {
+export function withManagerFilter(
+  machine: typeof managerMachine,
+  onDropped: OnDropped,
+): typeof managerMachine {
   const door = Object.create(machine) as typeof managerMachine;
   door.transition = (snapshot, event, scope) =>
     pass(machine, { snapshot, event, scope }, OF_THE_MANAGER, onDropped) as typeof snapshot;

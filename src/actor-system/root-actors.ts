@@ -2,8 +2,8 @@
  * The auxiliary machines, such as those of a configuration, a sign-in and a review: each is the root of an actor system of its own, and shares the manager's clock.
  *
  * R1. Observers hear of a machine before it starts.
- * R2. A machine that dies of an internal error is restarted, with the cause as `crash` in its input. Beyond `INTENSITY`
- *     it stays dead, and its last state can still be read.
+ * R2. A machine that crashes because of an internal error is restarted, with the cause as `crash` in its input. Beyond `INTENSITY`
+ *     it stays stopped, and its last state can still be read.
  * R3. These machines and the manager send each other no events. They communicate through effects, while none of them is
  *     processing, so every event that they receive is a cause.
  */
@@ -40,7 +40,7 @@ export interface ObservableRoots {
   follow(started: (ref: AnyActorRef) => void): () => void;
 }
 
-/** How a machine died. */
+/** How a machine crashed. */
 export interface RootCrash {
   readonly id: string;
   readonly message: string;

@@ -1,5 +1,5 @@
 /**
- * Waits without a time limit until somebody has signed in. If Troupe cannot ask for a sign-in, waits until the state is
+ * Waits without a time limit until someone has signed in. If Troupe cannot ask for a sign-in, waits until the state is
  * exited.
  *
  * Publishes `connection.authRequired` as soon as the address is known, or at once if there will be none.

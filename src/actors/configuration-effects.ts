@@ -53,10 +53,10 @@ interface WatchFilesPorts {
 
 function watchFiles({ clock, places, closing }: WatchFilesPorts) {
   return fromCallback<FilesReread>(({ sendBack, receive }) => {
-    const tell = (event: ConfigurationEvent): void => sendBack(event);
-    const failed = (error: unknown): void => tell({ type: 'watch.failed', message: messageOf(error) });
+    const send = (event: ConfigurationEvent): void => sendBack(event);
+    const failed = (error: unknown): void => send({ type: 'watch.failed', message: messageOf(error) });
     const watch = new FileWatch({
-      onchange: () => tell({ type: 'files.changed', at: clock.now() }),
+      onchange: () => send({ type: 'files.changed', at: clock.now() }),
       onerror: failed,
     });
     const follow = async (): Promise<void> => {

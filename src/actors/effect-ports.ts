@@ -13,8 +13,9 @@ import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { EffectiveSettings } from '../config/entry/effective-settings.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { EraVerdicts } from '../protocol/era-verdicts.js';
-import type { JsonObject, ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
+import type { ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
 import type { Reviews } from '../review/reviews.js';
 import type { SessionPreferences } from '../requests/session-preferences.js';
 import type { Mask } from '../secrets/secrets.js';
@@ -60,7 +61,7 @@ export interface SignInPort {
   /** The source of tokens for a new session; undefined for a server that needs no tokens from Troupe. */
   credentials(name: string, config: ServerConfig): Promise<HttpAuth | undefined>;
   /**
-   * Resolves when somebody has signed in. Calls `asked` when a person can: with the address, or without one if the
+   * Resolves when someone has signed in. Calls `asked` when a person can: with the address, or without one if the
    * sign-in has to happen elsewhere. Rejects with a `TransportError` if nobody can sign in. Never settles for a server
    * for which Troupe holds no credentials.
    */

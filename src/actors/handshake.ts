@@ -13,7 +13,8 @@ import type {
 import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/nesting.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { cutText } from '../text/cut-text.js';
-import { RequestLostError, type JsonObject, type ProtocolClient } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import { RequestLostError, type ProtocolClient } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
@@ -158,12 +159,12 @@ function maskIdentity({ protocolVersion, ...others }: ServerIdentity, mask: Mask
   return { ...maskJson(others, mask, IDENTITY_NAMES), protocolVersion };
 }
 
-function atMost(times: number, tell: (message: string) => void): (message: string) => void {
+function atMost(times: number, report: (message: string) => void): (message: string) => void {
   let count = 0;
   return (message) => {
     count += 1;
     if (count <= times)
-      tell(count < times ? message : `${message} Further ones in this session are not reported.`);
+      report(count < times ? message : `${message} Further ones in this session are not reported.`);
   };
 }
 

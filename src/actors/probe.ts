@@ -6,7 +6,7 @@
  * know `ping`, or from a proxy in front of a server that is gone. The probe then asks for a list that the server
  * declares.
  */
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
 import { RequestLostError, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';
@@ -30,7 +30,7 @@ export function probe(ports: EffectPorts) {
     run: async (key, signal) => {
       const { session, client } = requireClient(ports, key);
       const { activeAt } = session;
-      const isHeard = (): boolean => session.activeAt !== activeAt || session.maySayNothing;
+      const isHeard = (): boolean => session.activeAt !== activeAt || session.mayBeSilent;
       try {
         await withinLimit(ports.clock, signal, key.limitMs, (inner) => ask(session, client, isHeard, inner));
       } catch (error) {

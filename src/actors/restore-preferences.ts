@@ -39,7 +39,7 @@ async function restoreAll(
 ): Promise<void> {
   const { session, client } = requireClient(ports, key);
   const { logging, resources } = session.capabilities;
-  const { level, uris } = ports.wishes.takeUntold(session);
+  const { level, uris } = ports.wishes.takePending(session);
   const ask = async (method: string, params: Record<string, unknown>, what: string): Promise<void> => {
     try {
       await client.request(method, params, { signal });

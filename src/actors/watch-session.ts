@@ -37,7 +37,7 @@ export function watchSession(ports: EffectPorts) {
       return;
     }
     const watch = new SessionWatch(ports, session, input, sendBack);
-    receive(({ limits }) => watch.goBy(limits));
+    receive(({ limits }) => watch.setLimits(limits));
     return () => watch.end();
   });
 }
@@ -88,7 +88,7 @@ class SessionWatch {
     this.#stopListening = session.watch(this.#receive);
   }
 
-  goBy(limits: WatchLimits): void {
+  setLimits(limits: WatchLimits): void {
     this.#cancel();
     this.#limits = limits;
     this.#timers = this.#begin();
@@ -171,8 +171,8 @@ class SessionWatch {
   };
 
   #askIfQuiet(): void {
-    const { maySayNothing, key } = this.#session;
-    if (!maySayNothing) this.#report({ type: 'session.quiet', generation: key.generation });
+    const { mayBeSilent, key } = this.#session;
+    if (!mayBeSilent) this.#report({ type: 'session.quiet', generation: key.generation });
   }
 
   /** Once for interests in quick succession. */

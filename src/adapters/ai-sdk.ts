@@ -4,6 +4,7 @@
  * The tool set is live: the SDK reads it again for every step, so that a running agent sees tools come and go. A spread
  * (`{ ...toTools(troupe) }`) would be a fixed copy; pass the host's own tools as `own` instead.
  */
+import * as ai from 'ai';
 import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
 import { checkLimit } from '../results/limit-text.js';
 import type { MediaBlock } from '../results/split-content.js';
@@ -78,10 +79,12 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet
     get: (_, key) => find(key),
     has: (_, key) => isOffered(key),
     ownKeys: () => [...new Set([...Object.keys(own), ...made.present.keys()])],
-    getOwnPropertyDescriptor: (_, key) =>
-      isOffered(key)
-        ? { value: find(key), enumerable: true, configurable: true, writable: false }
-        : undefined,
+    // A tool that is gone is not listed, but found: it answers a late call.
+    getOwnPropertyDescriptor: (_, key) => {
+      const value = find(key);
+      if (value === undefined) return undefined;
+      return { value, enumerable: isOffered(key), configurable: true, writable: false };
+    },
     set: () => false,
     defineProperty: () => false,
     deleteProperty: () => false,
@@ -124,13 +127,16 @@ function toTool(
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>;
 
+/** Version 7 of the SDK has one form for data of any kind. It warns of the two forms of version 6, which does not know the new one. */
+const TAKES_FILES = 'isStepCount' in ai;
+
 function toModelOutput({ text, blocks, isError }: ToolAnswer): ModelOutput {
   if (isError) return { type: 'error-text', value: text };
   if (blocks.length === 0) return { type: 'text', value: text };
   const media = blocks.map(({ type, data, mimeType: mediaType }) =>
-    type === 'image'
-      ? { type: 'image-data' as const, data, mediaType }
-      : { type: 'file-data' as const, data, mediaType },
+    TAKES_FILES
+      ? { type: 'file', data: { type: 'data', data }, mediaType }
+      : { type: type === 'image' ? 'image-data' : 'file-data', data, mediaType },
   );
-  return { type: 'content', value: [{ type: 'text', text }, ...media] };
+  return { type: 'content', value: [{ type: 'text', text }, ...media] } as ModelOutput;
 }

@@ -7,7 +7,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { ToolMessage, type MessageContent } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import type { AgentMiddleware } from 'langchain';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { checkLimit } from '../results/limit-text.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';

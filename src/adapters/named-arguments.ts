@@ -33,7 +33,7 @@ export function propertiesOf({ properties }: JsonObject): JsonObject {
 }
 
 /** One schema that accepts whatever fits one of them. */
-export function anyOfThem(schemas: ReadonlySet<unknown>): unknown {
+export function toAnyOf(schemas: ReadonlySet<unknown>): unknown {
   const possible = distinct(schemas).filter((schema) => schema !== false);
   if (possible.includes(true)) return true;
   if (possible.length < 2) return possible[0] ?? false;

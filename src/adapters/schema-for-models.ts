@@ -11,7 +11,7 @@
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { referredTo } from '../json/local-reference.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { anyOfThem, argumentsNamedIn, propertiesOf } from './named-arguments.js';
+import { toAnyOf, argumentsNamedIn, propertiesOf } from './named-arguments.js';
 import { inNewestDialect } from './newest-dialect.js';
 import { describedWith } from './rule-in-words.js';
 import { wellFormed } from './well-formed.js';
@@ -72,7 +72,7 @@ function withoutChoices(schema: JsonObject): ObjectSchema {
   const { anyOf, oneOf, allOf, not, enum: values, ...rest } = schema;
   const named = [...argumentsNamedIn(schema, schema)];
   const properties = {
-    ...Object.fromEntries(named.map(([name, schemas]) => [name, anyOfThem(schemas)])),
+    ...Object.fromEntries(named.map(([name, schemas]) => [name, toAnyOf(schemas)])),
     ...propertiesOf(schema),
   };
   const rule = { anyOf, oneOf, allOf, not, enum: values };

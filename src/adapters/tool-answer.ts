@@ -10,7 +10,7 @@
  * T5. An error of the host's code never makes a call that was made look failed: the model would repeat it. So every
  *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { abortable } from '../async/abortable.js';
 import { argumentsIn, unsendable } from '../calls/call-problem.js';
 import type { MediaBlock } from '../results/split-content.js';
@@ -184,13 +184,13 @@ async function answerTo(
 const ARGUMENTS_ADVICE =
   'The arguments do not fit the tool, and nothing was sent. Correct them and call it again.';
 const FAILED_ADVICE =
-  'The tool failed; what it said follows. Do not repeat the same call unchanged: correct the arguments or go another way.';
+  'The tool failed; its text follows. Do not repeat the same call unchanged: correct the arguments or try another way.';
 const UNCONFIRMED_ADVICE =
   "This tool requires confirmation by a person, but this program has no way to ask for it, so the call was not sent. Tell the user. The developer of the program can set the option 'confirm' of the adapter: a function that asks, or 'never'.";
 const REFUSED_ADVICE =
-  'This call was not allowed, and nothing was sent. Do not try it again, nor the same thing in another way; go on without it or ask the user.';
+  'This call was not allowed, and nothing was sent. Do not try it again, and do not try the same in another way; continue without it or ask the user.';
 const REPLACED_ADVICE =
-  'The tool has changed while somebody was asked about it, and nothing was sent. Read its new description, and call it again if it is still what you want.';
+  'The tool changed while the user was asked about it, and nothing was sent. Read its new description, and call it again if it is still what you want.';
 
 const INVALID_PARAMS = -32602;
 
@@ -203,7 +203,7 @@ export function adviceFor(error: TroupeError): string {
     case 'NOT_READY':
       return notReadyAdvice(error);
     case 'TOOL_HELD':
-      return personAdvice('somebody has to accept the tool again, because it has changed');
+      return personAdvice('a person has to accept the tool again, because it has changed');
     case 'CALL_TIMEOUT':
       return 'The tool did not answer in time and the call was cancelled. It may have done part of the work: check before you repeat the call, or ask for less at once.';
     case 'OUTCOME_UNKNOWN':
@@ -211,7 +211,7 @@ export function adviceFor(error: TroupeError): string {
     case 'JSON_RPC_ERROR':
       return error instanceof JsonRpcError && error.rpcCode === INVALID_PARAMS
         ? 'The server did not accept the arguments. Correct them and call the tool again.'
-        : 'The server answered with an error. Repeating the same call is unlikely to help: change it or go on without it.';
+        : 'The server answered with an error. Repeating the same call is unlikely to help: change it or continue without it.';
     default:
       return 'The call could not be made. Go on without it, or report this message to the user.';
   }
@@ -219,12 +219,12 @@ export function adviceFor(error: TroupeError): string {
 
 /** Nothing was sent, so the call can be repeated; but if a person has to act, waiting does not help. */
 function notReadyAdvice({ cause }: TroupeError): string {
-  if (cause instanceof AuthRequiredError) return personAdvice('somebody has to sign in first');
-  if (cause instanceof TrustRequiredError) return personAdvice('somebody has to trust the server first');
+  if (cause instanceof AuthRequiredError) return personAdvice('a person has to sign in first');
+  if (cause instanceof TrustRequiredError) return personAdvice('a person has to trust the server first');
   if (cause instanceof ConfigError)
     return personAdvice('the configuration of the server has to be corrected first');
   const why = cause instanceof NotReadyError || cause === undefined ? 'is not ready' : 'cannot be reached';
-  return `The server ${why}, and nothing was sent. It is safe to repeat the call: try it again later, or go on without it.`;
+  return `The server ${why}, and nothing was sent. It is safe to repeat the call: try it again later, or continue without it.`;
 }
 
 function personAdvice(what: string): string {

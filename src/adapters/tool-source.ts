@@ -3,7 +3,7 @@
  * there, and makes the calls. Adapters use only the public API of a troupe. This file is the part of it that they need;
  * a `Troupe` and a `View` both provide it.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 

@@ -77,8 +77,8 @@ export async function askHost<T>(what: string, ask: () => T): Promise<Awaited<T>
 function reasonOf(error: unknown, mask: Mask): string {
   if (error instanceof ServerError) return 'the authorization server failed.';
   if (error instanceof OAuthError) {
-    const said = error.message === '' ? '' : ` (${error.message})`;
-    return mask(clean(`${error.errorCode}${said}`, [])).slice(0, MAX_REASON);
+    const detail = error.message === '' ? '' : ` (${error.message})`;
+    return mask(clean(`${error.errorCode}${detail}`, [])).slice(0, MAX_REASON);
   }
   if (error instanceof Error && error.constructor === Error) {
     return mask(clean(error.message, [])).slice(0, MAX_REASON);

@@ -7,7 +7,7 @@
  * A2. After `close()` no socket is open.
  * A3. A server cannot send requests to an address that it must not choose (`auth-reach.ts`).
  */
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../mcp/transport.js';
 import { excessOf } from '../json/parse-json.js';
 import { isLoopback } from '../text/host-reach.js';
 import type { Clock } from '../ports.js';
@@ -69,10 +69,10 @@ export function openAuthFetch(options: {
         body: textOf(init.body),
         signal: AbortSignal.any([signal, limit.signal, ...(init.signal ? [init.signal] : [])]),
       });
-      const said = await readText(reply.body, MAX_BYTES, () => {});
-      const excess = excessOf(said);
+      const raw = await readText(reply.body, MAX_BYTES, () => {});
+      const excess = excessOf(raw);
       if (excess !== undefined) throw unreadable(url, `an answer that ${excess}`);
-      const text = withoutNulls(said);
+      const text = withoutNulls(raw);
       const status = reply.status;
       if (status === 429 || status >= 500) throw notNow(url, reply, clock.now());
       if (init.method === 'POST') requireUsable(status, text);

@@ -5,11 +5,11 @@
  * The option has two forms: a function that gives the SDK's `OAuthClientProvider` for a server, so that the host
  * controls store, redirect and state; or the options of Troupe's own provider.
  */
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
 import { isObject } from '../config/entry/read-shape.js';
 import type { TokenStore } from './stores/token-store.js';
 
-/** The server that somebody signs in to. */
+/** The server that someone signs in to. */
 export interface AuthServer {
   /** Its configured name. */
   readonly name: string;
@@ -140,12 +140,12 @@ const CHECKS: readonly Check<AuthOptions>[] = [
 
 const CLIENT_CHECKS: readonly Check<OAuthClient>[] = [
   // RFC 6749 appendix A.2.
-  ['clientSecret', 'a text of printable ASCII', (value) => matches(value, /^[\x20-\x7e]+$/)],
+  ['clientSecret', 'a string of printable ASCII characters', (value) => matches(value, /^[\x20-\x7e]+$/)],
   ['redirectUrl', 'an address', isAddress],
   ['privateKey', 'a key in PEM', isText],
   [
     'algorithm',
-    'RS256, ES256 or another of their kind',
+    'RS256, ES256 or a similar algorithm',
     (value) => matches(value, /^(?:RS|PS|ES|HS)(?:256|384|512)$/),
   ],
 ];

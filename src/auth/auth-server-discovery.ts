@@ -12,15 +12,15 @@ import {
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
   selectResourceURL,
-  type OAuthClientProvider,
-  type OAuthDiscoveryState,
 } from '@modelcontextprotocol/sdk/client/auth.js';
-import {
-  OAuthMetadataSchema,
-  type AuthorizationServerMetadata,
-  type OAuthProtectedResourceMetadata,
-} from '@modelcontextprotocol/sdk/shared/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  AuthorizationServerMetadata,
+  OAuthProtectedResourceMetadata,
+} from '../mcp/oauth.js';
+import { OAuthMetadataSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { FetchLike } from '../mcp/transport.js';
 import { shownUrl } from '../transports/http/server-address.js';
 import { TransportError } from '../failures/transport-error.js';
 import { parseJson } from '../json/parse-json.js';

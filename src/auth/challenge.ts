@@ -15,10 +15,10 @@ const NO_CHALLENGE: Challenge = { scopes: [] };
 
 /** The bearer challenge of a header that may hold others. */
 export function parseChallenge(header: string | undefined): Challenge {
-  const said = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
-  if (said === undefined) return NO_CHALLENGE;
+  const bearer = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
+  if (bearer === undefined) return NO_CHALLENGE;
   const params = new Map<string, string>();
-  for (const [, name = '', quoted, bare] of said.matchAll(
+  for (const [, name = '', quoted, bare] of bearer.matchAll(
     /([a-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
   )) {
     const key = name.toLowerCase();
@@ -35,11 +35,12 @@ export function parseChallenge(header: string | undefined): Challenge {
 
 /** Where the metadata of the protected resource is; undefined if the challenge gives no valid address. */
 export function metadataAddress(
-  { resourceMetadata: said }: Challenge,
+  { resourceMetadata: address }: Challenge,
   serverUrl: string,
 ): string | undefined {
-  const isAddress = said !== undefined && /^(?:https?:)?\//i.test(said) && URL.canParse(said, serverUrl);
-  return isAddress ? new URL(said, serverUrl).href : undefined;
+  const isAddress =
+    address !== undefined && /^(?:https?:)?\//i.test(address) && URL.canParse(address, serverUrl);
+  return isAddress ? new URL(address, serverUrl).href : undefined;
 }
 
 /** Splits a list of scopes at its spaces (RFC 6749 section 3.3). */

@@ -34,9 +34,9 @@ export function isSendable(token: unknown): token is string {
 
 /** The SDK takes an unknown error code for a server error, and HTTP 200 for success. */
 function hiddenRefusal(status: number, answer: Readonly<Record<string, unknown>>): OAuthError | undefined {
-  const { error, error_description: said, access_token: token } = answer;
+  const { error, error_description: text, access_token: token } = answer;
   if (typeof error !== 'string' || (status < 300 && isSendable(token))) return undefined;
-  const description = typeof said === 'string' ? said : '';
+  const description = typeof text === 'string' ? text : '';
   const known = Object.hasOwn(OAUTH_ERRORS, error)
     ? OAUTH_ERRORS[error as keyof typeof OAUTH_ERRORS]
     : undefined;

@@ -10,12 +10,10 @@ import type {
   AddClientAuthentication,
   OAuthClientProvider,
   OAuthDiscoveryState,
-} from '@modelcontextprotocol/sdk/client/auth.js';
-import type {
   OAuthClientInformationMixed,
   OAuthClientMetadata,
   OAuthTokens,
-} from '@modelcontextprotocol/sdk/shared/auth.js';
+} from '../mcp/oauth.js';
 import type { Clock } from '../ports.js';
 import type { OAuthClient } from './auth-options.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';

@@ -1,5 +1,5 @@
 /** The same provider with some members replaced. Its own methods still run on the original, so private fields work. */
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
 
 export function viewOf(
   provider: OAuthClientProvider,

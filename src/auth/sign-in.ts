@@ -7,8 +7,9 @@
  *     cannot be exchanged, the error goes to the caller or browser that delivered it.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { auth, fetchToken } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
+import type { FetchLike } from '../mcp/transport.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../failures/transport-error.js';
 import { messageOf } from '../text/error-message.js';
@@ -40,7 +41,7 @@ export interface SignInPorts {
   readonly explain: (error: unknown) => TransportError;
   /** Whether a person was asked and the sign-in is still pending. */
   readonly isAsked: () => boolean;
-  /** Reports a received code by its number. Resolves when somebody has signed in; rejects with a `TransportError`. */
+  /** Reports a received code by its number. Resolves when someone has signed in; rejects with a `TransportError`. */
   readonly answered: (answer: number) => Promise<void>;
   /** The browser returned with a refusal. */
   readonly refused: (error: TransportError) => void;

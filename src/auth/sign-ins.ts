@@ -32,7 +32,7 @@ import { serverAddress } from './stores/token-store.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
 import type { NetworkSource } from '../transports/network-source.js';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../mcp/oauth.js';
 
 /** How long a renewal may still take when the troupe is closed. */
 const LAST_RENEWAL_MS = 5_000;
@@ -139,7 +139,7 @@ export class SignIns implements SignInPort {
       async () => {
         const { ownAccount } = await import('./account/make-account.js');
         const options = withEntry(auth, oauth, client);
-        return ownAccount(server, options, client, this.#surroundings(server, config));
+        return ownAccount(server, options, client, this.#environment(server, config));
       },
     );
   }
@@ -164,10 +164,10 @@ export class SignIns implements SignInPort {
     if (provider === undefined) return undefined;
     requireProvider(provider, server);
     const { hostedAccount } = await import('./account/make-account.js');
-    return hostedAccount(server, provider, this.#surroundings(server, config));
+    return hostedAccount(server, provider, this.#environment(server, config));
   }
 
-  #surroundings({ name }: AuthServer, config: HttpServerConfig) {
+  #environment({ name }: AuthServer, config: HttpServerConfig) {
     const { clock, diagnose, roots, network } = this.#parts;
     this.#lastId += 1;
     return {
@@ -217,7 +217,7 @@ function clientFor(server: AuthServer, { client }: AuthOptions): OAuthClient | u
   const given = fromHost(server, () => client(server));
   const [problem] = given === undefined ? [] : clientProblems({ ...given });
   if (problem === undefined) return given;
-  const message = `The client that 'auth' gives for '${server.name}' cannot be used: ${problem.field}: ${problem.message}.`;
+  const message = `The client that 'auth' returned for '${server.name}' cannot be used: ${problem.field}: ${problem.message}.`;
   throw new TransportError({ code: 'config-invalid', message });
 }
 
@@ -249,10 +249,11 @@ const NEEDED = ['tokens', 'saveTokens', 'clientInformation'] as const;
 /** Throws a `TransportError` if it is not a provider. */
 function requireProvider(given: OAuthClientProvider, { name }: AuthServer): void {
   if (isPromise(given)) {
-    throw wrong(`The 'auth' option gave a promise for '${name}': it must give the provider itself.`);
+    throw wrong(`The 'auth' option returned a promise for '${name}': it must return the provider itself.`);
   }
   const missing = NEEDED.find((member) => typeof given[member] !== 'function');
-  if (missing !== undefined) throw wrong(`What the 'auth' option gave for '${name}' has no '${missing}'.`);
+  if (missing !== undefined)
+    throw wrong(`The provider that 'auth' returned for '${name}' has no '${missing}'.`);
 }
 
 function isPromise(given: unknown): given is Promise<unknown> {
@@ -260,6 +261,6 @@ function isPromise(given: unknown): given is Promise<unknown> {
 }
 
 function wrong(message: string): TransportError {
-  const hint = "Give an object that implements the SDK's OAuthClientProvider, or undefined for none.";
+  const hint = "Return an object that implements the SDK's OAuthClientProvider, or undefined for none.";
   return new TransportError({ code: 'config-invalid', message, hint });
 }

@@ -1,5 +1,5 @@
 /** Deletes a sign-in and revokes its tokens at the authorization server (RFC 7009). */
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../mcp/transport.js';
 import type { Clock } from '../ports.js';
 import type { OpenExchange } from '../transports/http/http-session.js';
 import { openAuthFetch } from './auth-fetch.js';
@@ -16,14 +16,14 @@ export type SignOutResult = 'none' | 'forgotten' | 'revoked';
 export async function signOut(
   owner: TokenOwner,
   store: TokenStore,
-  surroundings: {
+  environment: {
     readonly clock: Clock;
     /** How the requests are sent. Default: directly. */
     readonly network?: () => Promise<OpenExchange>;
     readonly signal: AbortSignal;
   },
 ): Promise<SignOutResult> {
-  const { signal } = surroundings;
+  const { signal } = environment;
   const work = async (): Promise<StoredSignIn | undefined> => {
     const kept = await store.read(owner);
     await store.forget(owner);
@@ -31,7 +31,7 @@ export async function signOut(
   };
   const kept = await (store.exclusively === undefined ? work() : store.exclusively(owner, work, signal));
   if (kept?.tokens === undefined) return 'none';
-  const requests = openAuthFetch({ serverUrl: owner.server, ...surroundings });
+  const requests = openAuthFetch({ serverUrl: owner.server, ...environment });
   try {
     return (await revoke(owner, kept, requests.fetch)) ? 'revoked' : 'forgotten';
   } catch {

@@ -6,7 +6,7 @@
  * only its path and what the schema expects there.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '../mcp/server-offers.js';
 import { cutText } from '../text/cut-text.js';
 import { InvalidArgumentsError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
@@ -80,7 +80,7 @@ export class CallCheck {
   }
 
   /** Reports if a result does not fit the output schema (MCP specification 2025-11-25, "Output Schema"). */
-  heed(key: SessionKey, tools: readonly Tool[], name: string, result: CallToolResult): void {
+  checkOutput(key: SessionKey, tools: readonly Tool[], name: string, result: CallToolResult): void {
     const schema = this.#tool(tools, name)?.outputSchema;
     if (schema === undefined || result.isError === true) return;
     const { structuredContent } = result;

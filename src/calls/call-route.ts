@@ -1,5 +1,5 @@
 /** What a request needs of its connection. */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import type { Session } from '../sessions/sessions.js';
 import type { Semaphore } from '../async/semaphore.js';
 

@@ -12,11 +12,12 @@
  * N3. An attempt that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
  *     dropped.
  */
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '../mcp/server-offers.js';
 import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
-import type { JsonObject, Progress, ProtocolClient } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import type { Progress, ProtocolClient } from '../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
@@ -158,7 +159,7 @@ class ToolCall implements Exchange<CallToolResult> {
   accept(answer: JsonObject, session: Session): CallToolResult {
     const result = answer as JsonObject & CallToolResult;
     this.#finish(result.isError === true ? 'tool-error' : 'answered', session);
-    this.#ports.check.heed(session.key, this.#tools, this.#call.tool, result);
+    this.#ports.check.checkOutput(session.key, this.#tools, this.#call.tool, result);
     return result;
   }
 

@@ -33,7 +33,7 @@ export interface Limits {
 const SILENCES = 6;
 
 /**
- * The limits of a request: without a total limit of its caller, a server that keeps reporting progress would keep it alive for ever
+ * The limits of a request: without a total limit of its caller, a server that keeps reporting progress would keep it alive forever
  * (MCP 2025-11-25, "Timeouts": a maximum should always be enforced). Without a limit for silence, there is no total limit.
  */
 export function limitsOf(idleMs: number, totalMs: number = SILENCES * idleMs): Limits {

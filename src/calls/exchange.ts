@@ -1,6 +1,7 @@
 /** One request to a server as the retry loop sees it: how it is sent, and the rules that depend on its kind. */
 import type { CallOutcome } from '../lifecycle/event.js';
-import type { JsonObject, ProtocolClient } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import type { ProtocolClient } from '../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
 import type { Session } from '../sessions/sessions.js';
 import type { Semaphore } from '../async/semaphore.js';

@@ -72,7 +72,7 @@ function judge(error: unknown, server: string, { subject, at, requestId }: Attem
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause }) };
   }
   const what = whatCame(failure, subject.label, requestId);
-  const message = `${what}, so whether it was done is unknown: ${failure.message}`;
+  const message = `${what}, so it is unknown whether it was done: ${failure.message}`;
   const thrown = new OutcomeUnknownError(
     { ...failure, message, phase: 'session', at },
     { ...about, cause: error },
@@ -140,7 +140,7 @@ export function unreached(route: CallRoute, subject: Subject, cause: unknown, lo
 /** The error of a request whose turn did not come. */
 export function outOfTurn({ server, turns }: CallRoute, subject: Subject, cause: unknown): TroupeError {
   if (!(cause instanceof TimedOut)) return abortedError(server, subject);
-  const why = `its turn did not come within ${cause.limitMs} ms (calls in work: ${turns.taken})`;
+  const why = `its turn did not come within ${cause.limitMs} ms (calls in progress: ${turns.taken})`;
   return new NotReadyError(`'${subject.label}' was not sent: ${why}.`, { server });
 }
 

@@ -2,7 +2,7 @@
  * Where tool lists are kept from one run to the next: the port, and a store in memory. `cache.ts` decides what is kept
  * and what may be used.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 
 /** How long a list may be used, milliseconds: 30 days. */
 export const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;

@@ -142,7 +142,7 @@ export class CatalogCache {
       const found: unknown = await store.get(key);
       if (found === undefined) return undefined;
       const { savedAt, tools: raw } = isJsonObject(found) ? found : {};
-      if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store gave no list');
+      if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store returned no list');
       if (Math.abs(clock.now() - savedAt) > MAX_AGE_MS) return undefined;
       const { tools, problems } = checkTools(raw);
       if (problems[0] !== undefined) throw new Error(problems[0]);

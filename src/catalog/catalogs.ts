@@ -3,7 +3,7 @@
  * into the lists that hosts and models see. This file keeps the tools that each connection listed last. The machines
  * hold only a hash and a count, the events only names; the definitions are here.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { catalogHash, diffTexts, type CatalogDiff } from './list-diff.js';
 import { toTexts, type LeftOut } from './tool-check.js';
 

@@ -4,10 +4,11 @@
  * Follows the same rules as `tool-check.ts`: a bad entry never affects another, identities are unique, unknown fields
  * pass unchanged, and problems are returned to the caller.
  */
-import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, ResourceTemplate } from '../mcp/server-offers.js';
+import type { Resource } from '../mcp/content.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
-import { quoted } from '../text/quoted.js';
+import { quoted } from '../text/server-text.js';
 
 /** The entries of the lists other than tools, as a server gives them. */
 export interface ExtraEntries {

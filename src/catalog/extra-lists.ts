@@ -2,12 +2,13 @@
  * The live lists other than tools: resources, resource templates and prompts of all servers. A subscriber of the
  * lifecycle events like any other: an event marks a list as changed, and the next read rebuilds it.
  */
-import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, ResourceTemplate } from '../mcp/server-offers.js';
+import type { Resource } from '../mcp/content.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import { identityOf } from './extra-check.js';
 import type { Extras } from './extras.js';
-import { LiveList, type ServerStanding } from './live-list.js';
+import { LiveList, type ListedServer } from './live-list.js';
 import { promptNames, toCatalogPrompt, type CatalogPrompt } from './prompt.js';
 import { ToolRegistry } from './registry.js';
 import {
@@ -26,7 +27,7 @@ export class ExtraLists {
 
   constructor(
     extras: Extras,
-    private readonly servers: () => Iterable<readonly [name: string, standing: ServerStanding]>,
+    private readonly servers: () => Iterable<readonly [name: string, standing: ListedServer]>,
     naming: NamingTemplate,
   ) {
     this.#resources = new LiveList({

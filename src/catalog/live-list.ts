@@ -11,7 +11,7 @@ import { compareText } from '../text/cut-text.js';
 import { isSameList } from './list-diff.js';
 
 /** What the list needs to know about a server. */
-export interface ServerStanding {
+export interface ListedServer {
   readonly source: string;
   readonly state: ConnectionState;
 }
@@ -63,7 +63,7 @@ export class LiveList<D, E extends object> {
   }
 
   /** Rebuilds the list; returns whether it changed. */
-  update(servers: Iterable<readonly [name: string, standing: ServerStanding]>): boolean {
+  update(servers: Iterable<readonly [name: string, standing: ListedServer]>): boolean {
     const known = new Map(this.#shares.map((share) => [share.server, share]));
     const shares = [...servers]
       .filter(([, { state }]) => state !== 'stopped')
@@ -81,7 +81,7 @@ export class LiveList<D, E extends object> {
     return true;
   }
 
-  #share(server: string, { source, state }: ServerStanding, before: Share<D> | undefined): Share<D> {
+  #share(server: string, { source, state }: ListedServer, before: Share<D> | undefined): Share<D> {
     const listed = this.making.listed(server);
     const stale = state !== 'ready';
     if (before?.listed === listed && before.source === source && before.stale === stale) return before;

@@ -54,7 +54,10 @@ function nameOf({ key, cleaned, hashLength }: Candidate): string {
  * The names, in order, that these tools have if no two tools of the catalog share one. They depend only on the
  * arguments, so they can be kept.
  */
-export function lonelyNames(tools: readonly ToolIdentity[], template: NamingTemplate): readonly string[] {
+export function uncontestedNames(
+  tools: readonly ToolIdentity[],
+  template: NamingTemplate,
+): readonly string[] {
   return tools.map((tool) => nameOf(toCandidate(tool, template)));
 }
 

@@ -1,5 +1,5 @@
 /** Prompts as a host sees them, each under a name that is unique over all servers. */
-import type { Prompt, PromptArgument } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, PromptArgument } from '../mcp/server-offers.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Shown } from './live-list.js';
 import { exposedNames, rawKey, type ToolIdentity } from './naming.js';

@@ -7,7 +7,7 @@
  * R3. Tools of a connection that is away stay, marked stale; they are removed when it stops or is removed.
  * R4. The tools of a server are rebuilt only if something about that server changed, or if two tools share a name.
  */
-import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool, ToolAnnotations } from '../mcp/server-offers.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import type { LeftOutTool } from '../lifecycle/status.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
@@ -16,7 +16,7 @@ import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Catalogs, Catalog } from './catalogs.js';
 import { compareText } from '../text/cut-text.js';
 import { type ToolFilter, isAllowed } from '../config/entry/tool-filter.js';
-import { NameClaims, exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
+import { NameClaims, exposedNames, uncontestedNames, rawKey, type ToolIdentity } from './naming.js';
 import { isSameList } from './list-diff.js';
 import type { LeftOut } from './tool-check.js';
 
@@ -111,7 +111,7 @@ export class ToolRegistry {
     const known = this.#leftOut.get(entries);
     if (known !== undefined) return known;
     const named = entries.map(({ tool, why }) => ({
-      name: tool === null ? null : this.#lonelyName(server, tool),
+      name: tool === null ? null : this.#uncontestedName(server, tool),
       tool,
       why,
     }));
@@ -169,8 +169,8 @@ export class ToolRegistry {
     );
   }
 
-  #lonelyName(server: string, tool: string): string | null {
-    return lonelyNames([{ server, tool }], this.naming)[0] ?? null;
+  #uncontestedName(server: string, tool: string): string | null {
+    return uncontestedNames([{ server, tool }], this.naming)[0] ?? null;
   }
 
   #named(): ReadonlyMap<string, CatalogTool> {
@@ -224,7 +224,7 @@ export class ToolRegistry {
     if (isSame && before.source === source && before.stale === stale) return before;
     if (isSame) return { ...before, source, stale };
     const definitions = allowedOf(catalog, filter, held);
-    const names = lonelyNames(toIdentities({ server, definitions }), this.naming);
+    const names = uncontestedNames(toIdentities({ server, definitions }), this.naming);
     return { server, catalog, filter, held, source, stale, definitions, names };
   }
 

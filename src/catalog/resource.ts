@@ -1,5 +1,6 @@
 /** Resources and resource templates as a host sees them. */
-import type { Annotations, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Annotations, Resource } from '../mcp/content.js';
+import type { ResourceTemplate } from '../mcp/server-offers.js';
 import type { Shown } from './live-list.js';
 import { matchesSegments } from '../text/matches-segments.js';
 

@@ -9,7 +9,7 @@
  * C4. The remaining tools nest at most `MAX_DEPTH` levels, so that recursion over them is safe.
  * C5. Text of the server appears in a problem only quoted, cut and free of control characters.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { findDanglingRef } from '../schemas/dangling-ref.js';
 import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
@@ -17,7 +17,7 @@ import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
 import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import type { WholeList } from './list-all.js';
-import { quoted } from '../text/quoted.js';
+import { quoted } from '../text/server-text.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];

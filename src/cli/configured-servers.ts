@@ -59,7 +59,7 @@ export async function readConfiguration(
       flags,
       options,
       unreadable,
-      problems.filter(isIgnoredVariable).map(describeProblem),
+      problems.filter(({ code }) => code === 'invalid-variable').map(describeProblem),
     );
   const unnamed = problems.filter(({ server }) => server === RESERVED_NAME);
   if (names.length > 0 && names.every((name) => name === RESERVED_NAME)) {
@@ -139,9 +139,4 @@ function nothingConfigured(
   const none =
     'no servers found in the files of this project and this user; give --config FILE or --add NAME=COMMAND-OR-URL';
   return new UsageError([none, ...ignored].join('; '));
-}
-
-/** A variable that should name a folder of the user. */
-function isIgnoredVariable({ source, server }: ConfigProblem): boolean {
-  return server === undefined && /^[A-Z_]+$/.test(source);
 }

@@ -1,7 +1,7 @@
 /**
  * The token of this user's gateways over HTTP. It is made once and kept, so that clients can be configured with it.
  *
- * G1. The file is readable by its user only. A file that others could read or that somebody else wrote is not used, but
+ * G1. The file is readable by its user only. A file that others could read or that someone else wrote is not used, but
  *     replaced.
  * G2. Gateways that start at the same time have the same token.
  */

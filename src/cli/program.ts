@@ -163,7 +163,7 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
       toToken,
     )
     .addOption(
-      new Option('--no-token', 'let every user and program of this computer in')
+      new Option('--no-token', 'admit every user and program of this computer')
         .preset('')
         .argParser(toNoToken),
     )
@@ -187,26 +187,29 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
 }
 
 function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'check', 'try every server and explain each failure')
+  addCommand(program, 'check', 'try the servers and explain each failure')
+    .argument('[server...]', 'names of servers; default: all')
     .option('--attempts <n>', 'number of attempts for each server', toAttempts, 1)
-    .action(async (_, command: Command) => {
+    .action(async (servers: string[], _, command: Command) => {
       const { check } = await import('./commands/check-command.js');
-      await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, stdin));
+      await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, { servers, stdin }));
     });
 }
 
 function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'tools', 'list the tools as a model sees them')
-    .option('--server <name>', 'start and list only this server')
-    .action(async (_, command: Command) => {
+    .argument('[server...]', 'names of servers; default: all')
+    .option('--search <words>', 'print only the tools that match these words, best first')
+    .option('--schema', 'also print the definition of each tool')
+    .action(async (servers: string[], _, command: Command) => {
       const { tools } = await import('./commands/tools-command.js');
-      await act<ToolsFlags>(command, (flags, terminal) => tools(flags, terminal, stdin));
+      await act<ToolsFlags>(command, (flags, terminal) => tools(flags, terminal, { servers, stdin }));
     });
 }
 
 function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'call', 'call a tool; starts only its server')
-    .argument('<tool>', 'mcp__SERVER__TOOL, or SERVER/TOOL')
+    .argument('<tool>', 'mcp__SERVER__TOOL, SERVER/TOOL, SERVER.TOOL or SERVER TOOL')
     .argument('[args...]', 'a JSON object, - to read it from stdin, or key=value pairs')
     .action(async (tool: string, words: string[], _, command: Command) => {
       const { call } = await import('./commands/call-command.js');
@@ -263,14 +266,15 @@ function addImport(program: Command, act: Act): void {
 }
 
 function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'trust', "trust a server from the project's files")
-    .argument('[server]', 'name of the server')
+  addCommand(program, 'trust', "trust servers from the project's files")
+    .argument('[server...]', 'names of servers')
+    .option('--all', 'every server that waits for trust; with --revoke, every trusted one of this project')
     .option('--yes', 'trust without asking')
     .addOption(new Option('--revoke', 'stop trusting the server').conflicts('yes'))
     .addOption(new Option('--list', 'list trusted entries').conflicts(['yes', 'revoke']))
-    .action(async (server: string | undefined, _, command: Command) => {
+    .action(async (servers: string[], _, command: Command) => {
       const { trust } = await import('./commands/trust-command.js');
-      await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { server, stdin }));
+      await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { servers, stdin }));
     });
 }
 

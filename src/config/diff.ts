@@ -33,11 +33,15 @@ export interface ConfigDiff {
 }
 
 /** The result of reading the sources. */
-interface Reading extends Pick<MergedServers, 'servers' | 'refused'> {
+interface LoadedServers extends Pick<MergedServers, 'servers' | 'refused'> {
   readonly problems: readonly ConfigProblem[];
 }
 
-export function diffServers(before: readonly ServerRow[], loaded: Reading, host: HostSettings): ConfigDiff {
+export function diffServers(
+  before: readonly ServerRow[],
+  loaded: LoadedServers,
+  host: HostSettings,
+): ConfigDiff {
   const unreadable = unreadableSources(loaded);
   const known = new Set(before.map(({ name }) => name));
   const now = new Map([...loaded.servers, ...loaded.refused].map((row) => [row.name, row]));
@@ -57,7 +61,7 @@ export function diffServers(before: readonly ServerRow[], loaded: Reading, host:
 }
 
 /** Sources with an error that concerns no single server. A server that is missing there was not removed. */
-function unreadableSources({ problems }: Pick<Reading, 'problems'>): ReadonlySet<string> {
+function unreadableSources({ problems }: Pick<LoadedServers, 'problems'>): ReadonlySet<string> {
   const whole = problems.filter((problem) => isError(problem) && problem.server === undefined);
   return new Set(whole.map(({ source }) => source));
 }

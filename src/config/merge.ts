@@ -1,7 +1,7 @@
 /**
  * Merges the servers of several sources: one per name.
  *
- * M1. The earlier source takes precedence. The exception is an entry of a project's file, which anybody who can write
+ * M1. The earlier source takes precedence. The exception is an entry of a project's file, which anyone who can write
  *     to the repository controls: before it is trusted, it takes no name away from the host, a given file, the user or
  *     an extension.
  * M2. A refused entry still claims its name: an entry that was replaced does not come back because its replacement has

@@ -6,8 +6,8 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 /** Throws a `ConfigError` with everything that `check` reports about the options of `source`. */
 export function refuseProblems(source: string, check: (report: Report) => void): void {
   const problems: ConfigProblem[] = [];
-  check((path, message) => {
-    problems.push({ source, ...(path.length > 0 && { field: fieldName(path) }), message });
+  check((path, code, message) => {
+    problems.push({ code, source, ...(path.length > 0 && { field: fieldName(path) }), message });
   });
   if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
 }
@@ -19,6 +19,7 @@ export function checkPort(port: unknown, field: string, functions: readonly stri
   const listed = functions.map((name) => `'${name}'`);
   report(
     [field],
+    'wrong-type',
     `expected an object with the functions ${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`,
   );
 }

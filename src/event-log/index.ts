@@ -7,13 +7,13 @@ export {
   type CauseEntry,
   type CauseKind,
   type Delivery,
-  type JsonObject,
   type LogEntry,
   type LoggedEvent,
   type LogHeader,
   type NoteEntry,
   type SnapshotEntry,
 } from './format/entry.js';
+export type { JsonObject } from '../json/json-object.js';
 export { connectionName } from '../actor-system/actor-path.js';
 export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';

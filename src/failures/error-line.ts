@@ -42,10 +42,10 @@ const OF_USAGE = /^\s*$|^\s|^-|:\s*$/;
 
 /** Undefined if no line says anything. */
 export function pickErrorLine(lines: readonly string[]): string | undefined {
-  const said = withoutUsage(lines.slice(0, lines.findLastIndex(saysSomething) + 1));
-  const last = aboveTheStack(said) ?? firstOfNpm(said) ?? firstOfValue(said) ?? said.at(-1);
+  const output = withoutUsage(lines.slice(0, lines.findLastIndex(saysSomething) + 1));
+  const last = aboveTheStack(output) ?? firstOfNpm(output) ?? firstOfValue(output) ?? output.at(-1);
   if (last !== undefined && (OF_NPM.test(last) || reportsError(last)) && !LAUNCHER.test(last)) return last;
-  return said.findLast(reportsError) ?? last ?? lines.findLast(isFilled);
+  return output.findLast(reportsError) ?? last ?? lines.findLast(isFilled);
 }
 
 /** Whether a line reports why the program failed. */

@@ -18,7 +18,7 @@ export function failureError(failure: Failure, server: string): TroupeError {
     case 'configure':
       return new ConfigError(failure.message, {
         ...options,
-        problems: [{ source: server, message: failure.message }],
+        problems: [{ code: 'unusable-entry', source: server, message: failure.message }],
       });
     case 'launch':
       return new LaunchError(failure, options);

@@ -1,5 +1,5 @@
 /** The output of a server (stderr and stdout) as a failure shows it. Pure. */
-import { excerptOf } from '../text/excerpt.js';
+import { excerptOf } from '../text/server-text.js';
 import { pickErrorLine, reportsError } from './error-line.js';
 import type { RawFailure } from './transport-error.js';
 

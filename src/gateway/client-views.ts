@@ -7,7 +7,7 @@
  * V2. Clients without own connections that are connected to the same servers share one view and its lists. A server
  *     that becomes isolated is not in it: those clients get it with their next session.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { TroupeOptions } from '../options.js';
 import { DEFAULT_NAMING } from '../config/entry/server-config.js';
@@ -18,7 +18,7 @@ import type { Troupe } from '../runtime/troupe.js';
 import { RPC } from './client/client-message.js';
 import type { ClientSession, Opened } from './client/client-session.js';
 import { Declarations } from './upstream/declarations.js';
-import { besideTheFirst } from './gateway-options.js';
+import { secondaryOptions } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
 import { ClientCatalog } from './client/client-catalog.js';
@@ -85,7 +85,7 @@ export class ClientViews {
   /** Ends the client that has been unreachable for longest, if that is long enough. */
   async #makeRoom(): Promise<void> {
     const now = this.#parts.clock.now();
-    const sinceWhen = (client: ClientSession): number => client.awaySince ?? now;
+    const sinceWhen = (client: ClientSession): number => client.disconnectedSince ?? now;
     const [longest] = [...this.#own.values()].toSorted((a, b) => sinceWhen(a) - sinceWhen(b));
     if (longest !== undefined && now - sinceWhen(longest) >= GIVES_WAY_MS) await longest.close();
   }
@@ -98,7 +98,7 @@ export class ClientViews {
     this.#common.set(only, seen);
     return {
       ...seen,
-      setLevel: (level) => this.#wishLevel(client, level),
+      setLevel: (level) => this.#requestLevel(client, level),
       rootsChanged: async () => {
         if (this.#parts.isSingle) await common.inside.notifyServers(ROOTS_CHANGED);
       },
@@ -115,7 +115,7 @@ export class ClientViews {
     const { common, options, mark, idleStopMs, maxIsolatedClients, onown } = this.#parts;
     if (this.#own.size >= maxIsolatedClients) throw full(maxIsolatedClients);
     const own = new OwnConnections({
-      options: besideTheFirst(options),
+      options: secondaryOptions(options),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
       declaration: this.#declarations.of(answers),
       idleStopMs,
@@ -135,7 +135,7 @@ export class ClientViews {
     return {
       ...this.#see({ own, only, isOwn: isOwnServer, isSeen: () => true }),
       setLevel: async (level) => {
-        await Promise.all([own.troupe.setLogLevel(level), this.#wishLevel(client, level)]);
+        await Promise.all([own.troupe.setLogLevel(level), this.#requestLevel(client, level)]);
       },
       rootsChanged: () => own.troupe.inside.notifyServers(ROOTS_CHANGED),
       close: async () => {
@@ -155,8 +155,8 @@ export class ClientViews {
     return { view, offering: new ClientCatalog(view, () => (isAlone() ? undefined : naming)) };
   }
 
-  async #wishLevel(client: ClientSession, level: LoggingLevel): Promise<void> {
-    const changed = this.#levels.wish(client, level);
+  async #requestLevel(client: ClientSession, level: LoggingLevel): Promise<void> {
+    const changed = this.#levels.setLevel(client, level);
     if (changed !== undefined) await this.#parts.common.setLogLevel(changed);
   }
 

@@ -1,5 +1,5 @@
 /** The options of a gateway, and the options of its troupes that follow from them. */
-import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation } from '../mcp/session.js';
 import { checkOptions } from '../runtime/check-options.js';
 import { createMemoryTrustStore } from '../trust/trust-store.js';
 import { readShape } from '../config/entry/read-shape.js';
@@ -129,7 +129,7 @@ export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
 }
 
 /** The same for every troupe but the first: it reads no sources, and records and shows nothing. */
-export function besideTheFirst(options: TroupeOptions): TroupeOptions {
+export function secondaryOptions(options: TroupeOptions): TroupeOptions {
   const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
   return others;
 }

@@ -8,7 +8,7 @@
  * G3. `close` ends requests in flight within its limit, then every session, then every connection. Nothing is left.
  */
 import type { Subscriber } from 'rxjs';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '../mcp/transport.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import { freezeInDevelopment } from '../json/freeze.js';

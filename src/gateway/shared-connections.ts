@@ -2,7 +2,7 @@
  * The connections that clients share. They declare no client capabilities, except to servers whose entry says
  * `isolation: 'shared'`.
  */
-import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities } from '../mcp/session.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { LoadedConfig } from '../servers/load-config.js';
 import type { TroupeOptions } from '../options.js';

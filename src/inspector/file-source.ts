@@ -58,7 +58,7 @@ export class FileSource implements InspectionSource {
   async *#messages(ending: AbortSignal): AsyncGenerator<string, void, undefined> {
     yield toLine(this.hello());
     for await (const lines of wholeLines(this.log())) {
-      if (ending.aborted) return yield toLine({ kind: 'farewell', why: String(ending.reason) });
+      if (ending.aborted) return yield toLine({ kind: 'end', why: String(ending.reason) });
       yield toLine({ kind: 'log', lines });
     }
     yield toLine({ kind: 'log', lines: '', isLast: true });

@@ -8,7 +8,8 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { AddressBook } from '../actor-system/actor-paths.js';
 import { connectionName } from '../actor-system/actor-path.js';
-import { isObject, toLogged } from '../event-log/format/entry.js';
+import { isJsonObject } from '../json/json-object.js';
+import { toLogged } from '../event-log/format/entry.js';
 import type { ObservableSystem } from '../event-log/record/observed-system.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets/secrets.js';
 
@@ -77,7 +78,7 @@ export function observeCopies({ system, mask, next, failed }: CopiesOptions): Co
       failed(error);
     }
   };
-  const tell = (root: AnyActorRef): void =>
+  const announce = (root: AnyActorRef): void =>
     guard(() => {
       const rootId = copies.actor(root).sessionId;
       for (const ref of actorsBelow(root))
@@ -86,20 +87,20 @@ export function observeCopies({ system, mask, next, failed }: CopiesOptions): Co
   const subscriptions: { unsubscribe(): void }[] = [];
   const listenTo = (root: AnyActorRef): void => {
     const rootId = copies.actor(root).sessionId;
-    const hear = (event: InspectionEvent): void =>
+    const forward = (event: InspectionEvent): void =>
       guard(() => {
         const copy = copies.event(event, rootId);
         if (copy !== undefined) next(copy);
       });
-    subscriptions.push(root.system.inspect(hear));
+    subscriptions.push(root.system.inspect(forward));
   };
   for (const root of [manager, ...roots.all]) listenTo(root);
   const unfollow = roots.follow((root) => {
     listenTo(root);
-    tell(root);
+    announce(root);
   });
   const introduce = (): void => {
-    for (const root of [manager, ...roots.all]) tell(root);
+    for (const root of [manager, ...roots.all]) announce(root);
   };
   const detach = (): void => {
     unfollow();
@@ -130,7 +131,7 @@ class Copies {
       sessionId,
       id,
       _parent: parent && this.actor(parent),
-      logic: { config: isObject(logic?.config) ? logic.config : undefined },
+      logic: { config: isJsonObject(logic?.config) ? logic.config : undefined },
       getSnapshot: () => toSnapshot(standing(ref), mask),
     };
     this.#actors.set(ref, copy);
@@ -184,9 +185,9 @@ interface AnySnapshot {
 
 /** An actor that is being created has no snapshot. */
 function toSnapshot(snapshot: unknown, mask: Mask): SnapshotCopy {
-  if (!isObject(snapshot)) return { status: 'active' };
+  if (!isJsonObject(snapshot)) return { status: 'active' };
   const { status, value, context, output, error, tags, children } = snapshot as unknown as AnySnapshot;
-  const told = {
+  const shown = {
     ...(value !== undefined && { value }),
     ...(context !== undefined && { context }),
     ...(output !== undefined && { output }),
@@ -194,7 +195,7 @@ function toSnapshot(snapshot: unknown, mask: Mask): SnapshotCopy {
   };
   return {
     status,
-    ...maskJson(told, mask),
+    ...maskJson(shown, mask),
     ...(tags !== undefined && { tags: [...tags] }),
     ...(children !== undefined && { children: idsOf(children) }),
   };

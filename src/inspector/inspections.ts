@@ -30,7 +30,7 @@ export class Inspections {
     const { port = 0, title = this.#parts.title, stately = false } = options;
     if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
       throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);
-    if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a text");
+    if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a string");
     const [{ openInspectionServer }, { LiveSource }, { STATELY_VIEWER }] = await Promise.all([
       import('./inspection-server.js'),
       import('./live-source.js'),

@@ -23,7 +23,7 @@ const TOO_MANY: Refused = { status: 503, error: `${MAX_STREAMS} pages are open a
 const TOO_LONG: Refused = { status: 413, error: `The body is longer than ${MAX_BODY} bytes.` };
 const NO_COMMAND: Refused = {
   status: 400,
-  error: "A command is a JSON object with the texts 'server' and 'command'.",
+  error: "A command is a JSON object with the strings 'server' and 'command'.",
 };
 const NOT_BUILT: Refused = {
   status: 503,

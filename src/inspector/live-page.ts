@@ -28,9 +28,9 @@ export class LivePage {
   /** Resolves when nothing more can be written. */
   readonly closed: Promise<void>;
   #status: Buffer | undefined;
-  #farewell: string | undefined;
+  #endedBecause: string | undefined;
   #stall: unknown;
-  #pulse: unknown;
+  #heartbeat: unknown;
 
   constructor(parts: LivePageParts) {
     this.#parts = parts;
@@ -41,13 +41,13 @@ export class LivePage {
     this.closed = new Promise((resolve) => {
       page.once('close', () => {
         clock.clearTimeout(this.#stall);
-        clock.clearTimeout(this.#pulse);
+        clock.clearTimeout(this.#heartbeat);
         resolve();
         onclosed();
       });
     });
     page.write(line(hello));
-    this.#beat();
+    this.#sendHeartbeat();
     this.pump();
   }
 
@@ -65,16 +65,16 @@ export class LivePage {
 
   /** Sends the last message, after everything before. */
   end(why: string): void {
-    this.#farewell ??= why;
+    this.#endedBecause ??= why;
     this.pump();
   }
 
-  #beat(): void {
+  #sendHeartbeat(): void {
     const { page, clock, hello } = this.#parts;
     if (hello.aliveEveryMs === undefined) return;
-    this.#pulse = clock.setTimeout(() => {
+    this.#heartbeat = clock.setTimeout(() => {
       if (page.writable && !page.writableNeedDrain) page.write(line({ kind: 'alive' }));
-      this.#beat();
+      this.#sendHeartbeat();
     }, hello.aliveEveryMs);
   }
 
@@ -91,8 +91,8 @@ export class LivePage {
     const read = reader.next();
     if (read !== undefined)
       return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });
-    if (this.#farewell === undefined) return undefined;
-    page.end(line({ kind: 'farewell', why: this.#farewell }));
+    if (this.#endedBecause === undefined) return undefined;
+    page.end(line({ kind: 'end', why: this.#endedBecause }));
     return undefined;
   }
 }

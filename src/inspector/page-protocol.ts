@@ -98,7 +98,7 @@ export interface Alive {
 
 /** The runtime ends; nothing follows. */
 export interface SessionEnd {
-  readonly kind: 'farewell';
+  readonly kind: 'end';
   readonly why: string;
 }
 

@@ -93,7 +93,7 @@ async function lookAt(folder: string, name: string): Promise<FoundInspection | u
   return answer === 'it' ? { ...inspection, door: files[1] } : undefined;
 }
 
-/** Undefined if it is not a registration, or if somebody else may have written it. */
+/** Undefined if it is not a registration, or if someone else may have written it. */
 async function readRegistration(file: string): Promise<RegisteredInspection | undefined> {
   const stats = await lstat(file);
   const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;

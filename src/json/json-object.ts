@@ -5,7 +5,7 @@
  * of MCP.
  */
 
-/** A JSON object that a server sent. Its fields are not checked yet. */
+/** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {

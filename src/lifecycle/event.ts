@@ -8,7 +8,7 @@ import type { HeldReason, ReviewedField } from '../../machines/policy/review.js'
 import type { TroupePhase } from '../../machines/manager/manager.events.js';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import type { InjectionSignal } from '../results/injection-signals.js';
-import type { RejectionReason } from '../errors.js';
+import type { ConfigProblemCode, RejectionReason } from '../errors.js';
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 
 /** The lists of a server. */
@@ -22,8 +22,8 @@ export type CallOutcome =
   'answered' | 'tool-error' | 'server-error' | 'timed-out' | 'aborted' | 'not-sent' | 'outcome-unknown';
 
 /**
- * How a request of a server ended. `refused`: a person or the host said no. `failed`: a handler threw or gave no valid
- * answer. `cancelled`: the server withdrew the request, or the session ended. `rejected`: no handler was called.
+ * How a request of a server ended. `refused`: a person or the host said no. `failed`: a handler threw or returned no
+ * valid answer. `cancelled`: the server withdrew the request, or the session ended. `rejected`: no handler was called.
  */
 export type ServerRequestOutcome = 'answered' | 'refused' | 'failed' | 'cancelled' | 'rejected';
 
@@ -46,11 +46,11 @@ export type LifecycleEventBody =
     }
   /** Every connection has ended. */
   | { readonly type: 'manager.stopped' }
-  /** The manager itself broke. Every session is released and `close()` still works. */
+  /** The manager itself crashed. Every session is released, and `close()` still works. */
   | {
       /** Name of the event. */
       readonly type: 'manager.failed';
-      /** What the error said. */
+      /** The message of the error. */
       readonly message: string;
     }
   /** A command to the troupe as a whole was rejected. Nothing has changed. */
@@ -67,8 +67,8 @@ export type LifecycleEventBody =
       readonly allowed: readonly string[];
     }
   /**
-   * A connection is started for the first time, or again after it had ended. Comes before its first state. Not published
-   * for a server that is never started, because it is disabled, for instance.
+   * A connection starts for the first time, or again after it ended. Comes before its first state. Not published for a
+   * server that never starts, for instance because it is disabled.
    */
   | ({
       readonly type: 'connection.added';
@@ -93,7 +93,7 @@ export type LifecycleEventBody =
       /** Tools of the server, after the entry's filters. */
       readonly toolCount: number;
     } & ConnectionScoped)
-  /** A session that was ready has ended unasked. */
+  /** A session that was ready has ended unexpectedly. */
   | ({
       readonly type: 'connection.lost';
       /** Why it ended. */
@@ -111,7 +111,7 @@ export type LifecycleEventBody =
       /** Why the attempt before failed; null if none did. */
       readonly failure: Failure | null;
     } & ConnectionScoped)
-  /** Given up, with the cause. Only a person, a call or a slow clock tries again. */
+  /** The connection has given up. Only a person, a call or a slow timer starts another attempt. */
   | ({
       readonly type: 'connection.failed';
       /** Why the last attempt failed. */
@@ -121,10 +121,13 @@ export type LifecycleEventBody =
       /** Attempts in a round: `maxAttempts` or `maxAttemptsOnceReady` of the policy. */
       readonly maxAttempts: number;
     } & ConnectionScoped)
-  /** The end of a connection that was asked to stop. */
+  /** A connection has ended because it was asked to stop. */
   | ({
       readonly type: 'connection.stopped';
-      /** Why: it was stopped, or a changed configuration disabled it; it was removed; the troupe was closed; or its machine died of an error in the runtime (`crash`). */
+      /**
+       * Why: it was stopped, or a changed configuration disabled it; it was removed; the troupe was closed; or its
+       * machine crashed because of an internal error (`crash`).
+       */
       readonly reason: StopReason | 'crash';
     } & ConnectionScoped)
   /** A command was rejected. Nothing has changed. */
@@ -142,9 +145,9 @@ export type LifecycleEventBody =
   /** An entry of a project file waits to be trusted. */
   | ({ readonly type: 'connection.trustRequired' } & ConnectionScoped)
   /**
-   * The server wants credentials, and a person can sign in at `url`. Published once for each wait, as soon as the address
-   * is known. If Troupe asks nobody (no `auth`, or `interactive: false`), it is published at once and without `url`: the
-   * connection waits for other headers or for a sign-in elsewhere.
+   * The server requires credentials, and a person can sign in at `url`. Published once for each wait, as soon as the
+   * address is known. If no person is asked (no `auth`, or `interactive: false`), it is published at once and without
+   * `url`: the connection waits for other headers or for a sign-in elsewhere.
    */
   | ({
       readonly type: 'connection.authRequired';
@@ -152,12 +155,12 @@ export type LifecycleEventBody =
       readonly url?: string;
     } & ConnectionScoped)
   /**
-   * A sign-in that was offered beside a ready session, because the server refused a call for lack of scope, is over. Not
-   * published if the session ends first. A sign-in for which the connection waits ends with `connection.state`.
+   * A sign-in that was offered beside a ready session, because the server refused a call for lack of scope, has ended.
+   * Not published if the session ends first. A sign-in for which the connection waits ends with `connection.state`.
    */
   | ({
       readonly type: 'connection.authSettled';
-      /** Why it failed; null if somebody has signed in, here or elsewhere. */
+      /** Why it failed; null if a person has signed in, here or elsewhere. */
       readonly failure: Failure | null;
     } & ConnectionScoped)
   /** A list of a server has changed. */
@@ -271,12 +274,12 @@ export type LifecycleEventBody =
       readonly type: 'server.log';
       /** `stderr`: a line of the process. `protocol`: `notifications/message` of MCP. */
       readonly stream: 'stderr' | 'protocol';
-      /** Of a log message of the protocol: its level (RFC 5424), for instance `warning`. */
+      /** The level of a log message of the protocol (RFC 5424), for instance `warning`. */
       readonly level?: string;
-      /** The text, without secrets; cut if it is long. Other data than text is JSON. */
+      /** The text, without secrets; cut if it is long. Data other than text is JSON. */
       readonly message: string;
     } & ConnectionScoped)
-  /** Something odd that changed nothing. */
+  /** A notice or a problem that changed no state. */
   | {
       /** Name of the event. */
       readonly type: 'diagnostic';
@@ -290,7 +293,9 @@ export type LifecycleEventBody =
       readonly message: string;
       /** The server's own name of the tool, if the diagnostic is about one. */
       readonly tool?: string;
-      /** Of `injection-signals`: what was found in a result, and where. */
+      /** For `config-problem`: the code of the problem. */
+      readonly problem?: ConfigProblemCode;
+      /** For `injection-signals`: what was found in a result, and where. */
       readonly signals?: readonly InjectionSignal[];
     };
 

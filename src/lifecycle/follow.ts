@@ -88,7 +88,7 @@ function toLifecycle(
         type: 'diagnostic',
         ...about,
         kind: 'entry-outdated',
-        message: `The changed entry does not work, so the session of the former entry goes on: ${event.failure.message}`,
+        message: `The changed entry does not work, so the session of the former entry continues: ${event.failure.message}`,
       };
     default:
       return undefined;

@@ -25,7 +25,7 @@ export class Lifetime {
     this.#manager = manager;
   }
 
-  /** The manager has died of an internal error. */
+  /** The manager has crashed because of an internal error. */
   fail(message: string): void {
     this.#failure = message;
   }

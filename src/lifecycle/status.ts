@@ -15,7 +15,7 @@ import type { Implementation, ServerCapabilities } from '../../machines/mcp.js';
 import type { TrustRequest } from '../trust/trust-request.js';
 import type { PhaseTimings, StatusDetails } from './status-details.js';
 
-/** Why a server is stopped: its entry says so, somebody stopped it or removed it, or the troupe was closed. */
+/** Why a server is stopped: its entry says so, someone stopped it or removed it, or the troupe was closed. */
 export type StoppedReason = StopReason | 'disabled';
 
 /** A tool that a server lists but that is not offered, because its entry cannot be used. */

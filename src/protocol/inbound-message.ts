@@ -2,10 +2,10 @@
  * Classifies and validates the messages of a server. Pure, and cheap, since messages may be frequent: shapes are
  * checked by hand, because a schema library costs more than the call.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../json/json-object.js';
+import type { RequestId } from '../mcp/messages.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { paramsWithoutNulls } from './absent-nulls.js';
-import { RpcError, type JsonObject, type Progress } from './protocol-client.js';
+import { RpcError, type Progress } from './protocol-client.js';
 
 export interface InboundRequest {
   readonly kind: 'request';
@@ -17,7 +17,7 @@ export interface InboundRequest {
 export type Inbound =
   | InboundRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
-  /** `id` is NaN where it cannot be one of ours. Neither result nor error: it is not valid. */
+  /** `id` is NaN if it cannot be one of ours. Neither result nor error: it is not valid. */
   | {
       readonly kind: 'answer';
       readonly id: number;

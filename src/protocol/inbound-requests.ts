@@ -1,14 +1,14 @@
 /** The requests of a server that are being answered: which request of ours caused each, and how it is cancelled. */
-import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { Clock } from '../ports.js';
 import type { InboundRequest } from './inbound-message.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   INTERNAL_ERROR,
   METHOD_NOT_FOUND,
   RpcError,
   type Asked,
   type Cause,
-  type JsonObject,
   type ProtocolClient,
   type RequestOrigin,
 } from './protocol-client.js';

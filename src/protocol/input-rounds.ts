@@ -2,9 +2,9 @@
  * The rounds of one request in the new era: a server that needs something from the host answers with questions, and gets
  * the request again with the answers (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
-import { isJsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
-import { RequestLostError, RpcError, type JsonObject } from './protocol-client.js';
+import { RequestLostError, RpcError } from './protocol-client.js';
 
 /** Only these may be answered with questions. */
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);

@@ -3,8 +3,9 @@
  * are given up, and sorts what the server sends. It does not start or close a transport and sets no timers: callers have
  * their own limits.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import type { JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
 import { toError } from '../text/error-message.js';
 import type { SendOptions, SessionTransport } from '../transports/session-transport.js';
@@ -14,7 +15,6 @@ import {
   RequestLostError,
   type Asked,
   type Cause,
-  type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
   type ProtocolFailure,

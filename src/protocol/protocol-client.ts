@@ -9,15 +9,13 @@
  *     is reported.
  * P3. An aborted request is cancelled at the server exactly once; an answer that comes later is dropped.
  */
-import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, Implementation } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
 import type { RequestHeaders, SessionTransport } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { AbortSignalLike } from '../async/caller-signal.js';
-
-/** A JSON object with unknown fields. */
-export type JsonObject = Record<string, unknown>;
 
 /** A progress report of a server. */
 export interface Progress {

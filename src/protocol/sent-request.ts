@@ -5,7 +5,8 @@
  * refer to, alive until the next full garbage collection.
  */
 import { canRaiseQuestions, type Pending } from './inbound-requests.js';
-import type { Cause, JsonObject, Progress, RequestOptions, RequestOrigin } from './protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import type { Cause, Progress, RequestOptions, RequestOrigin } from './protocol-client.js';
 import type { AbortListener } from '../async/caller-signal.js';
 import { toError } from '../text/error-message.js';
 

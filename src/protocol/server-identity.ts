@@ -2,13 +2,13 @@
  * Parses the answers to `initialize` and `server/discover`: the identity of the server, and whether its protocol version
  * is one that this client knows.
  */
-import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { Implementation, ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
-import { isJsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
-import { ProtocolFailure, type JsonObject, type RpcError } from './protocol-client.js';
+import { ProtocolFailure, type RpcError } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
 

@@ -2,7 +2,7 @@
  * The protocol client for protocol versions that open a session with `initialize`: up to 2025-11-25. It has the requests
  * of the server answered (`inbound-requests.ts`).
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../mcp/messages.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { systemClock } from '../ports.js';
 import type { SessionTransport } from '../transports/session-transport.js';
@@ -12,11 +12,11 @@ import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests
 import type { Inbound, InboundRequest } from './inbound-message.js';
 import { LATEST_PROTOCOL_VERSION, parseInitializeResult, versionRefusal } from './server-identity.js';
 import { cancellationOf, MessageClient } from './message-client.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   RpcError,
   type Asked,
   type Cause,
-  type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,

@@ -6,10 +6,11 @@
  * know the era: a ping becomes `server/discover`, a log level goes into the `_meta` of later requests, and a subscription
  * becomes part of what `listen` asks for.
  */
-import type { RequestId, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../mcp/messages.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
-import { isJsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
 import { toError } from '../text/error-message.js';
 import type { SendOptions, SessionTransport } from '../transports/session-transport.js';
@@ -25,7 +26,6 @@ import {
   METHOD_NOT_FOUND,
   RequestLostError,
   RpcError,
-  type JsonObject,
   type Listening,
   type ProtocolClient,
   type ProtocolClientOptions,

@@ -2,17 +2,13 @@
  * The requests to one server other than calls, by the server's own names. Keeps subscriptions without an answer; those
  * that the server accepted are session preferences.
  */
-import type {
-  CompleteResult,
-  GetPromptResult,
-  LoggingLevel,
-  ReadResourceResult,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CompleteResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import type { CallRoute } from '../calls/call-route.js';
 import { callProblem } from '../calls/call-problem.js';
 import { RetryLoop } from '../calls/retry-loop.js';
 import { onAbort } from '../async/caller-signal.js';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   ServerRequest,
   type Answered,

@@ -1,5 +1,5 @@
 /** The capability that a server must have declared for each request (MCP specification, "Lifecycle", capabilities). */
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import { UnsupportedError } from '../errors.js';
 import type { Session } from '../sessions/sessions.js';
 

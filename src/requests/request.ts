@@ -13,12 +13,8 @@ import type { Deadline } from '../calls/deadline.js';
 import type { Exchange } from '../calls/exchange.js';
 import { notifyProgress } from '../calls/progress-listener.js';
 import { cutText } from '../text/cut-text.js';
-import {
-  RequestLostError,
-  type JsonObject,
-  type Progress,
-  type ProtocolClient,
-} from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import { RequestLostError, type Progress, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';
 import { whyUnsupported, type RequestMethod } from './offers.js';
 

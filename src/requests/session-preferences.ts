@@ -6,7 +6,7 @@
  * W2. Of two levels the later one counts, whether it was for one server or for all.
  * W3. A session is sent each preference once: it knows what it has accepted, and what was taken to be sent to it.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import type { Session } from '../sessions/sessions.js';
 
 /** What must still be sent to a session. */
@@ -58,7 +58,7 @@ export class SessionPreferences {
   }
 
   /** What the session does not know yet; from now on it counts as known. */
-  takeUntold(session: Session): Pending {
+  takePending(session: Session): Pending {
     const { name } = session.key;
     const known = this.#knownOf(session);
     const wished = this.#levels.get(name) ?? this.#levelOfAll;

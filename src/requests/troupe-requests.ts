@@ -4,7 +4,8 @@
  * A request just after a start may come before the lists are read: if nothing is found, it searches again after that.
  */
 import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
-import type { GetPromptResult, LoggingLevel, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import { Deadline, Aborted, limitsOf, TimedOut } from '../calls/deadline.js';
 import { fitsTemplate, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';
@@ -15,7 +16,7 @@ import type { ServerStatus } from '../lifecycle/status.js';
 import { DEFAULT_CALL_TIMEOUT_MS } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { messageOf } from '../text/error-message.js';
-import { whoIsAway } from './unknown-tool.js';
+import { unavailableServers } from './unknown-tool.js';
 import type { RequestOptions } from './request.js';
 import {
   requireLevel,
@@ -188,7 +189,7 @@ export class TroupeRequests {
       this.ports.lists.prompts.map((prompt) => prompt.name),
     );
     throw new NotFoundError(
-      `No server offers a prompt called '${name}'.${near}${whoIsAway(this.ports.lists.status)}`,
+      `No server offers a prompt called '${name}'.${near}${unavailableServers(this.ports.lists.status)}`,
     );
   }
 
@@ -204,7 +205,7 @@ export class TroupeRequests {
       this.ports.lists.resources.map((resource) => resource.uri),
     );
     return new NotFoundError(
-      `No server lists the resource '${uri}', and no template fits it.${near} To request it anyway, name the server with 'server'.${whoIsAway(this.ports.lists.status)}`,
+      `No server lists the resource '${uri}', and no template fits it.${near} To request it anyway, name the server with 'server'.${unavailableServers(this.ports.lists.status)}`,
     );
   }
 

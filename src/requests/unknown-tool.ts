@@ -16,7 +16,7 @@ export function unknownTool(
   const leftOut = whyLeftOut(name, statuses);
   if (leftOut !== undefined) return leftOut;
   if (vanished !== undefined) return goneTool(name, vanished);
-  const hints = `${didYouMean(name, offered)}${whatIsUnnamed(statuses)}${whoIsAway(statuses)}`;
+  const hints = `${didYouMean(name, offered)}${serversWithoutTools(statuses)}${unavailableServers(statuses)}`;
   return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
 }
 
@@ -41,7 +41,7 @@ function didYouMean(name: string, offered: readonly CatalogTool[]): string {
 }
 
 /** Sentences about what servers list without a name that is known: the tool may be among it. */
-export function whatIsUnnamed(statuses: readonly ServerStatus[]): string {
+export function serversWithoutTools(statuses: readonly ServerStatus[]): string {
   const unnamed = statuses.flatMap(({ server, toolsLeftOut }) =>
     toolsLeftOut.filter(({ tool }) => tool === null).map(({ why }) => ` '${server}': ${why}.`),
   );
@@ -49,7 +49,7 @@ export function whatIsUnnamed(statuses: readonly ServerStatus[]): string {
 }
 
 /** A sentence that names servers that are not ready and may have it; empty if all are ready. */
-export function whoIsAway(statuses: readonly ServerStatus[]): string {
+export function unavailableServers(statuses: readonly ServerStatus[]): string {
   const away = statuses
     .filter(({ state }) => state !== 'ready')
     .map((status) => `${status.server} is ${stateInWords(status)}`);

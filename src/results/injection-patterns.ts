@@ -13,7 +13,7 @@ export type InjectionSignalName =
   | 'fake-role-marker'
   /** A token that separates messages in the template of some model. */
   | 'chat-template-token'
-  /** Characters that nobody sees and a model reads, where neither a script nor an emoji needs them. */
+  /** Characters that nobody sees and a model reads, unless a script or an emoji needs them. */
   | 'invisible-characters'
   /** Characters that make a person read another order than a model. */
   | 'bidirectional-characters'
@@ -32,7 +32,7 @@ function phrase(pattern: string): string {
   return pattern.replaceAll(' ', GAP);
 }
 
-/** Words and the text before them, which is checked only where the words are found. */
+/** Words and the text before them, which is checked only if the words are found. */
 function after(before: string, words: string): string {
   return `(?:${words})(?<=${before}(?:${words}))`;
 }

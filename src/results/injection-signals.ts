@@ -8,7 +8,7 @@
  * I3. Findings repeat no words of the text, since a result may hold secrets.
  */
 import { BEHIND, INJECTION_PATTERNS, REACH, type InjectionSignalName } from './injection-patterns.js';
-import { partsAPair } from '../text/cut-text.js';
+import { splitsSurrogatePair } from '../text/cut-text.js';
 
 /** A sign of prompt injection in a text. */
 export interface InjectionSignal {
@@ -41,7 +41,7 @@ export function* scanForInjection(
 
 function windowEnd(text: string, end: number): number {
   if (end >= text.length) return text.length;
-  return partsAPair(text, end) ? end + 1 : end;
+  return splitsSurrogatePair(text, end) ? end + 1 : end;
 }
 
 /** The search for one pattern in a text. */

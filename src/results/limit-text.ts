@@ -1,5 +1,5 @@
 /** Shortens a text that is too long to its beginning, a notice and its end. */
-import { partsAPair } from '../text/cut-text.js';
+import { splitsSurrogatePair } from '../text/cut-text.js';
 
 export const DEFAULT_LIMIT = 50_000;
 const MIN_LIMIT = 1_000;
@@ -28,9 +28,9 @@ export function limitText(text: string, limit: number, notice: (leftOut: number)
 }
 
 function backToWhole(text: string, at: number): number {
-  return partsAPair(text, at) ? at - 1 : at;
+  return splitsSurrogatePair(text, at) ? at - 1 : at;
 }
 
 function onToWhole(text: string, at: number): number {
-  return partsAPair(text, at) ? at + 1 : at;
+  return splitsSurrogatePair(text, at) ? at + 1 : at;
 }

@@ -7,7 +7,7 @@
  *     surrogate, for which a provider refuses a whole conversation, becomes U+FFFD.
  * V3. The result is never changed, and an oddity in it never makes rendering fail.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { cutText } from '../text/cut-text.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';
 import { checkLimit, DEFAULT_LIMIT, limitText } from './limit-text.js';
@@ -69,8 +69,8 @@ export interface RenderedResult {
 /** See the function of that name in `results.ts`. */
 export async function renderResult(result: CallToolResult, options: RenderOptions): Promise<RenderedResult> {
   checkOptions(result, options);
-  const { text: said, blocks } = await runInSlices(splitContent(result));
-  const text = said.toWellFormed();
+  const { text: raw, blocks } = await runInSlices(splitContent(result));
+  const text = raw.toWellFormed();
   const signals = await runInSlices(scanForInjection(text));
   if (signals.length > 0) notice(options, 'injection-signals', signsIn(options, signals), signals);
   const { shown, spilledTo } = await shorten(text, options);

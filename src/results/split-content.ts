@@ -5,7 +5,7 @@
  *     holds only data and its media type.
  * A2. Nothing is left out: an unknown block is shown as JSON; if that fails, the text gives the reason.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 
 /** Data that is not text. Images and audio have the fields of MCP's own blocks. */
@@ -37,11 +37,11 @@ export function* splitContent(result: CallToolResult): Generator<undefined, Resu
   let hasVisibleText = false;
   let taken = 0;
   for (const each of toBlocks(content ?? toolResult)) {
-    const { said, json, media } = partOf(each);
-    const text = said ?? json;
-    if (text !== undefined) texts.push(text);
+    const { text, json, media } = partOf(each);
+    const shown = text ?? json;
+    if (shown !== undefined) texts.push(shown);
     if (media !== undefined) blocks.push(media);
-    hasVisibleText ||= said !== undefined && /\S/.test(said);
+    hasVisibleText ||= text !== undefined && /\S/.test(text);
     taken += 1;
     if (taken % BLOCKS_AT_A_TIME === 0) yield;
   }
@@ -57,7 +57,7 @@ function toBlocks(content: unknown): readonly unknown[] {
 /** The result of one block. */
 interface Part {
   /** The text of a text block. */
-  readonly said?: string;
+  readonly text?: string;
   /** Any other block as JSON, without its data. */
   readonly json?: string;
   readonly media?: MediaBlock;
@@ -74,7 +74,7 @@ function partOf(block: unknown): Part {
 /** Undefined for an unknown block. */
 function readablePart(block: JsonObject): Part | undefined {
   const { type, text, data, mimeType, resource } = block;
-  if (type === 'text' && typeof text === 'string') return { said: text };
+  if (type === 'text' && typeof text === 'string') return { text };
   if (type === 'resource' && isJsonObject(resource)) {
     const { blob, ...described } = resource;
     const media = toMedia(blob, described['mimeType'] ?? UNKNOWN_MEDIA);

@@ -10,7 +10,7 @@
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { StateValue } from 'xstate';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import type { ToolPrint } from '../../machines/policy/review.js';
 import type { ReviewEmitted } from '../../machines/review/review.machine.js';
 import { isAllowed, type ToolFilter } from '../config/entry/tool-filter.js';

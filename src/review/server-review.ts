@@ -2,14 +2,14 @@
  * The review of one server: runs its chart, keeps the definitions of the fingerprints, and asks the store. Longer than
  * 300 lines because the chart, its effects and the definitions share one state.
  *
- * V1. A tool is held until it was judged. If the chart has died of an internal error, every tool is held.
+ * V1. A tool is held until it was judged. If the chart has crashed because of an internal error, every tool is held.
  * V2. A question to the store always ends: it fails if it takes too long.
  * V3. A fingerprint is computed from the tool as its server has it. Stored and shown definitions hold no secret of the
  *     entry.
  * V4. An actor exists only during an event and while the store is asked; at rest there is only a small snapshot.
  */
 import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { hasPrint, heldOf, type ToolPrint, type ReviewedTool } from '../../machines/policy/review.js';
 import {
   reviewMachine,

@@ -50,7 +50,7 @@ const problem =
   (problemOf: (value: unknown) => string | undefined): Check =>
   (value, name, report) => {
     const message = value === undefined ? undefined : problemOf(value);
-    if (message !== undefined) report([name], message);
+    if (message !== undefined) report([name], 'invalid-option', message);
   };
 
 /** An object with these functions. */
@@ -118,17 +118,18 @@ const OPTIONS = {
   trustStore: port<TrustStore>('has', 'list', 'trust', 'revoke'),
   retryCalls: RETRY_CALLS,
   auth: (value, _name, report) => {
-    for (const { field, message } of authProblems(value)) report([field], message);
+    for (const { field, message } of authProblems(value)) report([field], 'invalid-option', message);
   },
   network: (value, _name, report) => {
-    for (const { field, message } of networkProblems(value)) report([field], message);
+    for (const { field, message } of networkProblems(value)) report([field], 'invalid-option', message);
   },
   limits: subset({
     ...SERVER_LIMITS,
     eventsPerSecond: COUNT,
   } satisfies { readonly [K in keyof MessageLimits]-?: Schema }),
   handlers: (value, _name, report, { capabilities }) => {
-    for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);
+    for (const { field, message } of handlersProblems(value, capabilities))
+      report([field], 'invalid-option', message);
   },
   validateArguments: FLAG,
   coerceArguments: FLAG,

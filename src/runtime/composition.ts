@@ -41,6 +41,7 @@ import { Reviews } from '../review/reviews.js';
 import { Review } from '../review/tool-review.js';
 import { SchemaValidator } from '../schemas/schema-validator.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { ToolSearch } from '../search/tool-search.js';
 import { clientCapabilities } from '../server-requests/handlers.js';
 import { ConfigReader } from '../servers/config-reader.js';
 import { Configuration } from '../servers/configuration.js';
@@ -70,6 +71,7 @@ export interface TroupeParts {
   readonly signIns: SignIns | undefined;
   readonly registry: ToolRegistry;
   readonly naming: NamingTemplate;
+  readonly search: ToolSearch;
   readonly lists: ExtraLists;
   readonly removedTools: RemovedTools;
   readonly cache: CatalogCache | undefined;
@@ -109,7 +111,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     clock,
   );
 
-  const reading = new ConfigReader(options, trustedEntries, publish, internals.load);
+  const reader = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {
       ...options,
@@ -120,7 +122,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
       seed,
       tokenMask: (name) => signIns?.mask(name) ?? NO_MASK,
     },
-    reading,
+    reader,
     manager,
     runtime: () => runtime,
     onchanged,
@@ -267,7 +269,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     });
   const configuration = new Configuration({
     servers,
-    reading,
+    reader,
     trustedEntries,
     publisher,
     lifetime,
@@ -291,6 +293,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     signIns,
     registry,
     naming,
+    search: new ToolSearch(() => registry.tools),
     lists,
     removedTools,
     cache,

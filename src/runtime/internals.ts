@@ -2,17 +2,13 @@
  * Access to the inside of a troupe, for parts of this package that are built on troupes, such as the gateway, and for
  * tests. Hosts do not see it.
  */
-import type {
-  ClientCapabilities,
-  Prompt,
-  Resource,
-  ResourceTemplate,
-  Tool,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities } from '../mcp/session.js';
+import type { Prompt, ResourceTemplate, Tool } from '../mcp/server-offers.js';
+import type { Resource } from '../mcp/content.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { LoadedConfig } from '../servers/load-config.js';
 import type { ObserverFailed } from '../lifecycle/safe-observable.js';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
 import type { Responders } from '../server-requests/server-requests.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { CreateTransport } from '../transports/create-transport.js';

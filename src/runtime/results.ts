@@ -2,7 +2,7 @@
  * The rendering of results, which loads when it is first needed. For a troupe, diagnostics become its events, and spilled
  * files are removed when it closes.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../mcp/server-offers.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { RenderedResult, RenderOptions } from '../results/render-result.js';
 import { SpillFolder } from '../results/spill-folder.js';

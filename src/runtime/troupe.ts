@@ -5,12 +5,8 @@
  * Longer than 300 lines because it documents every method of the public API, with an example each; the methods are short.
  */
 import type { Observable } from 'rxjs';
-import type {
-  CallToolResult,
-  GetPromptResult,
-  LoggingLevel,
-  ReadResourceResult,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import { filter } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
@@ -50,6 +46,7 @@ import type {
 import type { RequestOptions } from '../requests/request.js';
 import type { ServerScope, ResourceOptions } from '../requests/troupe-requests.js';
 import { unknownTool, whyReplaced } from '../requests/unknown-tool.js';
+import type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
 import { untilSettled } from './wait-settled.js';
 import { compose, type TroupeParts } from './composition.js';
 import { View, type ViewOptions } from './view.js';
@@ -126,6 +123,27 @@ export class Troupe {
    */
   tool(name: string): CatalogTool | undefined {
     return this.#parts.registry.tool(name);
+  }
+
+  /**
+   * Finds tools by words of their names, titles, descriptions and parameters: the best matches first, with their scores.
+   * Matches beginnings and other forms of English words, and tolerates typing errors. Tools of a server that is not started, or
+   * known only from an earlier run, are found as well; only a call starts it. The answer depends only on the tools and the
+   * query. The ranking is BM25+ ({@link https://github.com/lucaong/minisearch | MiniSearch}).
+   *
+   * @param query Words that describe what the tool does.
+   * @param options Maximum number of tools, and the servers to search. Default: five tools of all servers.
+   *
+   * @throws `TypeError` for a query that is not a string, or an invalid limit.
+   *
+   * @example
+   * ```ts
+   * const [best] = await troupe.searchTools('create an issue', { limit: 3 });
+   * console.log(best?.tool.name, best?.score);
+   * ```
+   */
+  searchTools(query: string, options: ToolSearchOptions = {}): Promise<readonly FoundTool[]> {
+    return this.#parts.search.search(query, options);
   }
 
   /** Sorted by server and URI. Those of a connection that is away stay, marked stale. */
@@ -556,7 +574,7 @@ export class Troupe {
    */
   view(options: ViewOptions): View {
     checkViewOptions(options);
-    return new View(this, options, this.#parts.requests);
+    return new View(this, options, this.#parts);
   }
 
   /**

@@ -3,7 +3,7 @@
  * anything. Longer than 300 lines because it documents every public method of a view, with an example each.
  */
 import type { Observable } from 'rxjs';
-import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
 import { distinctUntilChanged, filter, map } from '../lifecycle/rx.js';
 import type { CallOptions } from '../calls/call.js';
 import type { RenderedResult } from '../results/render-result.js';
@@ -25,6 +25,7 @@ import type {
 } from '../requests/connection-requests.js';
 import type { RequestOptions } from '../requests/request.js';
 import type { ServerScope, ResourceOptions, TroupeRequests } from '../requests/troupe-requests.js';
+import type { FoundTool, ToolSearch, ToolSearchOptions } from '../search/tool-search.js';
 import { goneTool, whyLeftOut } from '../requests/unknown-tool.js';
 
 /** Which servers and tools a view shows. */
@@ -58,6 +59,16 @@ export interface Viewed {
   whyHeld(name: string): ToolHeldError | undefined;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
   renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult>;
+}
+
+/**
+ * The parts of a troupe that a view shares.
+ *
+ * @internal
+ */
+export interface ViewedParts {
+  readonly requests: TroupeRequests;
+  readonly search: ToolSearch;
 }
 
 /** The part of a list that is in the view: the same object until something in it changes. */
@@ -107,10 +118,12 @@ export class View {
   readonly #templates: SeenList<CatalogResourceTemplate>;
   readonly #prompts: SeenList<CatalogPrompt>;
   readonly #requests: TroupeRequests;
+  readonly #search: ToolSearch;
 
   /** @internal */
-  constructor(whole: Viewed, options: ViewOptions, requests: TroupeRequests) {
+  constructor(whole: Viewed, options: ViewOptions, { requests, search }: ViewedParts) {
     this.#whole = whole;
+    this.#search = search;
     this.#options = options;
     const isOfSeen = ({ server }: { readonly server: string }): boolean => this.#sees(server);
     this.#tools = new SeenList(
@@ -167,6 +180,23 @@ export class View {
    */
   tool(name: string): CatalogTool | undefined {
     return this.tools.find((tool) => tool.name === name);
+  }
+
+  /**
+   * As `Troupe.searchTools`, among the tools of the view.
+   *
+   * @param query Words that describe what the tool does.
+   * @param options Maximum number of tools, and the servers to search. Default: five tools of all servers in the view.
+   *
+   * @throws What `Troupe.searchTools` throws.
+   *
+   * @example
+   * ```ts
+   * const found = await view.searchTools('read a file');
+   * ```
+   */
+  searchTools(query: string, options: ToolSearchOptions = {}): Promise<readonly FoundTool[]> {
+    return this.#search.search(query, options, (tool) => this.#offers(tool));
   }
 
   /**

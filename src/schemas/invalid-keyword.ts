@@ -7,7 +7,7 @@
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { pointerToken } from '../json/local-reference.js';
-import { quoted } from '../text/quoted.js';
+import { quoted } from '../text/server-text.js';
 
 const TYPES: ReadonlySet<unknown> = new Set([
   'object',

@@ -28,8 +28,8 @@ export class KnownSecrets {
     return this.#likelyMask;
   }
 
-  remember(told: Iterable<string | undefined>): void {
-    const secrets = longEnough(told);
+  remember(texts: Iterable<string | undefined>): void {
+    const secrets = longEnough(texts);
     const areKnown = secrets.every((secret) => this.#secrets.has(secret));
     for (const secret of secrets) {
       this.#secrets.delete(secret);

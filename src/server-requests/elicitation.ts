@@ -3,9 +3,8 @@
  *
  * A person may type anything: the content is checked against the form, and no message repeats it.
  */
-import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject, type JsonObject as Json } from '../json/json-object.js';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import type { ElicitRequestFormParams, ElicitRequestURLParams } from '../mcp/host-requests.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import type { SchemaValidator } from '../schemas/schema-validator.js';
 import type { ElicitationHandler, ElicitationHandlers, ServerRequestContext } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder, type Response } from './responder.js';
@@ -54,7 +53,7 @@ async function answerForm(
 }
 
 /** A missing field gets the default that the server proposed. */
-function withDefaults(properties: Json, content: Json): Json {
+function withDefaults(properties: JsonObject, content: JsonObject): JsonObject {
   const proposed = Object.entries(properties).flatMap(([name, schema]): [string, unknown][] =>
     isJsonObject(schema) && schema['default'] !== undefined ? [[name, schema['default']]] : [],
   );
@@ -84,7 +83,7 @@ function toUrlRequest(params: JsonObject): ElicitRequestURLParams {
   return params as ElicitRequestURLParams;
 }
 
-function toAnswer(answer: unknown): Json {
+function toAnswer(answer: unknown): JsonObject {
   if (!isJsonObject(answer) || !ACTIONS.includes(answer['action'])) {
     throw new BadAnswer("its action is neither 'accept' nor 'decline' nor 'cancel'.");
   }

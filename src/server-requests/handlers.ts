@@ -11,8 +11,8 @@ import type {
   ElicitRequestURLParams,
   ElicitResult,
   Root,
-  ClientCapabilities,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '../mcp/host-requests.js';
+import type { ClientCapabilities } from '../mcp/session.js';
 import type { RequestOrigin } from '../protocol/protocol-client.js';
 
 /** What is known of a request of a server, besides its content. */

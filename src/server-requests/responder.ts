@@ -1,5 +1,6 @@
 /** A responder answers one kind of request of a server. */
-import type { Cause, JsonObject, RpcError } from '../protocol/protocol-client.js';
+import type { JsonObject } from '../json/json-object.js';
+import type { Cause, RpcError } from '../protocol/protocol-client.js';
 import type { ServerRequestContext } from './handlers.js';
 
 export interface Response {

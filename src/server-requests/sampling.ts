@@ -1,7 +1,7 @@
 /** Answers `sampling/createMessage` (MCP specification 2025-11-25, "Sampling"). */
-import type { CreateMessageRequestParams } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../json/json-object.js';
-import { RpcError, type JsonObject } from '../protocol/protocol-client.js';
+import type { CreateMessageRequestParams } from '../mcp/host-requests.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { RpcError } from '../protocol/protocol-client.js';
 import type { SamplingHandler, SamplingOptions } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder } from './responder.js';
 

@@ -13,13 +13,13 @@ import { answering } from '../sessions/question-clocks.js';
 import { cutText } from '../text/cut-text.js';
 import type { LifecycleEventBody, ServerRequestOutcome } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
+import type { JsonObject } from '../json/json-object.js';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
   METHOD_NOT_FOUND,
   RpcError,
   type Asked,
-  type JsonObject,
 } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
@@ -121,9 +121,9 @@ export class ServerRequests {
 
   #reportFault({ key }: Session, method: string, error: unknown): void {
     const { publish, mask } = this.#ports;
-    const said = messageOf(error);
-    const what = error instanceof BadAnswer ? 'gave an answer that was not sent:' : 'threw:';
-    const message = cutText(mask(key.name)(`The handler of '${method}' ${what} ${said}`));
+    const reason = messageOf(error);
+    const what = error instanceof BadAnswer ? 'returned an answer that was not sent:' : 'threw:';
+    const message = cutText(mask(key.name)(`The handler of '${method}' ${what} ${reason}`));
     const about = { server: key.name, generation: key.generation };
     publish({ type: 'diagnostic', ...about, kind: 'server-request-failed', message });
   }
@@ -161,6 +161,6 @@ function cannot(message: string): RpcError {
 
 /** Sends a notification to sessions. Failures are ignored: the session has ended. */
 export async function notifySessions(sessions: readonly Session[], method: string): Promise<void> {
-  const tell = async ({ client }: Session): Promise<void> => client?.notify(method);
-  await Promise.allSettled(sessions.map(tell));
+  const notify = async ({ client }: Session): Promise<void> => client?.notify(method);
+  await Promise.allSettled(sessions.map(notify));
 }

@@ -129,6 +129,7 @@ export class ConfigReader {
       this.#publish({
         type: 'diagnostic',
         kind: 'config-problem',
+        problem: problem.code,
         message: describeProblem(problem),
         ...(problem.server === undefined ? {} : { server: problem.server }),
       });

@@ -22,7 +22,7 @@ import type { Servers } from './servers.js';
 
 export interface ConfigurationParts {
   readonly servers: Servers;
-  readonly reading: ConfigReader;
+  readonly reader: ConfigReader;
   readonly trustedEntries: TrustedEntries;
   readonly publisher: Publisher;
   readonly lifetime: Lifetime;
@@ -39,20 +39,20 @@ export interface ConfigurationParts {
 
 export class Configuration {
   readonly #parts: ConfigurationParts;
-  readonly #readings: ReloadQueue<AppliedDiff>;
+  readonly #reloads: ReloadQueue<AppliedDiff>;
   #unfollow: (() => void) | undefined;
 
   constructor(parts: ConfigurationParts) {
     this.#parts = parts;
-    const { servers, reading, publisher, lifetime, clock } = parts;
-    this.#readings = new ReloadQueue({
+    const { servers, reader, publisher, lifetime, clock } = parts;
+    this.#reloads = new ReloadQueue({
       clock,
       publish: publisher.publish,
       roots: () => servers.supervisor.roots,
       isClosed: () => lifetime.isClosed,
       readAndApply: (given) => servers.readAndApply(given),
       applied: (applied) => this.#reportWhenDone(this.#reported(applied)),
-      places: () => reading.places(),
+      places: () => reader.places(),
     });
   }
 
@@ -64,9 +64,9 @@ export class Configuration {
     return loaded;
   }
 
-  /** Watches the files of the first reading, if the files are to be watched. */
+  /** Watches the files after the first reading, if the files are to be watched. */
   async watch({ sources }: LoadedConfig): Promise<void> {
-    if (this.#parts.isWatched) await this.#readings.watch(sources.every(({ ok }) => ok));
+    if (this.#parts.isWatched) await this.#reloads.watch(sources.every(({ ok }) => ok));
   }
 
   /** See `Troupe.reload`. */
@@ -79,7 +79,7 @@ export class Configuration {
   /** Ends the watch of the files; resolves when every trusted entry is stored, too. */
   async close(): Promise<void> {
     this.#unfollow?.();
-    await Promise.all([this.#readings.close(), this.#parts.trustedEntries.kept()]);
+    await Promise.all([this.#reloads.close(), this.#parts.trustedEntries.kept()]);
   }
 
   async #reload(servers: HostServers | undefined, { signal }: WaitOptions): Promise<ReloadReport> {
@@ -90,7 +90,7 @@ export class Configuration {
 
   async #readAgain(servers: HostServers | undefined): Promise<ReloadReport> {
     await this.#parts.servers.whenOpen();
-    return this.#reported(await this.#readings.ask(servers));
+    return this.#reported(await this.#reloads.ask(servers));
   }
 
   /** Resolves when the servers that were added or changed have made their first attempts, or the gate is over. */

@@ -5,12 +5,8 @@
  * Longer than 300 lines because it documents every method that a host calls, with an example each; the methods are short.
  */
 import type { Observable } from 'rxjs';
-import type {
-  CallToolResult,
-  GetPromptResult,
-  LoggingLevel,
-  ReadResourceResult,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '../mcp/server-offers.js';
+import type { LoggingLevel } from '../mcp/session.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../../machines/connection/connection.events.js';
 import {
   hasTag,

@@ -74,7 +74,7 @@ export async function discoverServers(options: DiscoverOptions = {}): Promise<Di
   const { loadConfig } = await import('./load-config.js');
   const unread: ConfigProblem[] = [];
   const trustedEntries = new TrustedEntries(options.trustStore, (message) =>
-    unread.push({ severity: 'warning', source: 'trustStore', message }),
+    unread.push({ code: 'trust-store-unreadable', severity: 'warning', source: 'trustStore', message }),
   );
   const isTrusted = await trustedEntries.snapshot();
   const loaded = await loadConfig({ ...options, isTrusted, cwd: options.cwd ?? process.cwd() });

@@ -157,6 +157,7 @@ async function discovered(
   return {
     entries: [...files, ...extensionEntries(extensions, userStart)],
     problems: ignored.map((variable) => ({
+      code: 'invalid-variable',
       severity: 'warning',
       source: variable,
       message: 'is ignored, because it is not an absolute path',
@@ -237,7 +238,8 @@ function withoutSurplus(from: SourceEntries, entries: SourceEntries['entries']):
   const surplus = from.entries.size - entries.size + (from.surplus ?? 0);
   if (surplus === 0) return from;
   const message = `${surplus} of its servers are left out: the files of a project can have ${MAX_OF_PROJECT}`;
-  const problem = { severity: 'warning', source: sourceName(from.source), message } as const;
+  const source = sourceName(from.source);
+  const problem = { code: 'too-many-servers', severity: 'warning', source, message } as const;
   return { ...from, entries, problems: [...from.problems, problem] };
 }
 
@@ -281,6 +283,7 @@ function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEnt
       if (settings === undefined || config.enabled === false) return [name, config];
       const message = `is disabled by 'disabledMcpjsonServers' of ${settings}`;
       problems.push({
+        code: 'disabled-by-settings',
         severity: 'warning',
         source: sourceName(from.source),
         server: printable(name),
@@ -297,6 +300,7 @@ function heldBackProblems({ heldBack, uncounted, servers }: MergedServers): read
   const used = new Map(servers.map((spec) => [spec.name, spec]));
   const fingerprint = (spec: ServerSpec): string => spec.ownHash ?? spec.hash;
   const warn = (spec: ServerSpec, message: string): ConfigProblem => ({
+    code: 'untrusted-entry',
     severity: 'warning',
     source: spec.source,
     server: printable(spec.name),
@@ -324,7 +328,8 @@ function startProblems({ servers }: MergedServers): readonly ConfigProblem[] {
       if (code.has(index + 1) || !OF_START_FOLDER.test(arg)) return [];
       const message =
         'is relative to the home folder, in which entries of the user start; write "${workspaceFolder}" for the working folder, or set \'cwd\'';
-      return [{ severity: 'warning', source, server: printable(name), field: `args[${index}]`, message }];
+      const place = { source, server: printable(name), field: `args[${index}]` };
+      return [{ code: 'relative-to-home', severity: 'warning', ...place, message }];
     });
   });
 }

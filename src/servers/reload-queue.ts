@@ -146,7 +146,7 @@ export class ReloadQueue<T extends Applied> {
   #refuse(): void {
     const why = this.#parts.isClosed()
       ? 'The troupe is closed.'
-      : 'The configuration was not read: its machine died of an error in the runtime.';
+      : 'The configuration was not read: its machine crashed because of an internal error.';
     const refused = this.#asked;
     this.#asked = [];
     for (const { reject } of refused) reject(new NotReadyError(why));

@@ -57,8 +57,8 @@ export function toReloadReport({ loaded, diff }: AppliedDiff, outdated: readonly
 }
 
 function toProblem({ row, failure }: Outdated): ConfigProblem {
-  const message = `does not work, so the session of the former entry goes on: ${failure.message}`;
-  return { source: row.source, server: row.name, message };
+  const message = `does not work, so the session of the former entry continues: ${failure.message}`;
+  return { code: 'entry-outdated', source: row.source, server: row.name, message };
 }
 
 /** Undefined if nothing has changed. */

@@ -5,7 +5,7 @@
  * Keeps no lifecycle state: the actor's chart does. Longer than 300 lines because it joins the entry, the
  * secrets, the actor and the handle of a server; its methods are short.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import type {
   ConnectionCommand,
   ConnectionContext,
@@ -147,7 +147,7 @@ export class Server implements Supervised {
     const { name } = this;
     const { failure, isClosed, hasStarted } = this.runtime.lifetime;
     if (isClosed) return `'${name}' has ended: the troupe is closed.`;
-    if (failure !== undefined) return `'${name}' has ended: the manager broke: ${failure}`;
+    if (failure !== undefined) return `'${name}' has ended: the manager crashed: ${failure}`;
     if (this.#isRemoved) return `'${name}' was removed.`;
     if (!this.#entry.settings.enabled) return `'${name}' is disabled by its entry ('enabled: false').`;
     if (!hasStarted) return `'${name}' is not running: the troupe has not started.`;
@@ -184,12 +184,12 @@ export class Server implements Supervised {
   async resolve(): Promise<Resolution> {
     const { resolution, secrets, ignored } = await this.#entry.resolve();
     this.remember(secrets);
-    this.#tellIgnored(ignored);
+    this.#reportIgnored(ignored);
     return resolution;
   }
 
   /** Once for each list of names. */
-  #tellIgnored(names: readonly string[]): void {
+  #reportIgnored(names: readonly string[]): void {
     const list = names.map((each) => printable(each)).join(', ');
     if (list === '' || list === this.#ignored) return;
     this.#ignored = list;
@@ -200,6 +200,7 @@ export class Server implements Supervised {
       server: name,
       generation,
       kind: 'config-problem',
+      problem: 'ignored-variables',
       message,
     });
   }

@@ -31,7 +31,7 @@ import { TransportError } from '../failures/transport-error.js';
 
 export interface ServersParts {
   readonly terms: ServerTerms;
-  readonly reading: ConfigReader;
+  readonly reader: ConfigReader;
   readonly manager: ManagerInput;
   /** What the servers share. It needs the servers itself, so it is read only when the first server is created. */
   readonly runtime: () => Runtime;
@@ -95,7 +95,7 @@ export class Servers implements ConfiguredServers, CachedServers {
 
   /** Reads the sources for the first time and creates the servers that they name. Never rejects. */
   async read(): Promise<LoadedConfig> {
-    this.#firstRead = this.#parts.reading.read();
+    this.#firstRead = this.#parts.reader.read();
     const loaded = await this.#firstRead;
     for (const row of [...loaded.servers, ...loaded.refused]) {
       if (!this.#removedEarly.has(row.name) && this.get(row.name) === undefined) this.enroll(row);
@@ -141,16 +141,16 @@ export class Servers implements ConfiguredServers, CachedServers {
   }
 
   async #add(name: string, config: ServerConfig): Promise<Connection> {
-    const { reading, runtime, onchanged } = this.#parts;
-    const [entry] = await Promise.all([reading.readEntry(name, config), this.#firstRead]);
+    const { reader, runtime, onchanged } = this.#parts;
+    const [entry] = await Promise.all([reader.readEntry(name, config), this.#firstRead]);
     const { lifetime } = runtime();
     lifetime.refuseClosed();
     const isExpected = !lifetime.hasStarted && !this.#removedEarly.has(name);
-    const isNamed = isExpected && reading.isOfHost(name);
+    const isNamed = isExpected && reader.isOfHost(name);
     if (isNamed || this.get(name) !== undefined) {
       throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
     }
-    reading.keep(entry);
+    reader.keep(entry);
     const server = this.enroll(entry.spec);
     if (lifetime.hasStarted) server.start();
     onchanged?.();
@@ -159,11 +159,11 @@ export class Servers implements ConfiguredServers, CachedServers {
 
   /** See `Troupe.remove`. */
   async remove(name: string): Promise<void> {
-    const { reading, runtime, onchanged } = this.#parts;
+    const { reader, runtime, onchanged } = this.#parts;
     if (!runtime().lifetime.hasStarted) this.#removedEarly.add(name);
     const additions = [...this.#additions].filter(([, added]) => added === name);
     if (additions.length > 0) await Promise.allSettled(additions.map(([addition]) => addition));
-    reading.drop(name);
+    reader.drop(name);
     const server = this.get(name);
     if (server === undefined) return;
     await this.#remove(server);
@@ -172,11 +172,11 @@ export class Servers implements ConfiguredServers, CachedServers {
 
   /** Reads the sources and applies the differences. Must not run twice at a time. */
   async readAndApply(servers: HostServers | undefined): Promise<AppliedDiff> {
-    const { reading } = this.#parts;
+    const { reader } = this.#parts;
     await this.whenOpen();
-    if (servers !== undefined) reading.replaceServers(servers);
+    if (servers !== undefined) reader.replaceServers(servers);
     const before = this.rows;
-    const loaded = await reading.read();
+    const loaded = await reader.read();
     await this.whenOpen();
     const diff = this.#still(before, diffServers(before, loaded, this.#parts.terms));
     const message = reloadInWords(diff);

@@ -3,7 +3,7 @@
  * lifecycle state, and does not know which states a request can wake: every state may get `call.waiting`.
  */
 import { stateInWords } from '../lifecycle/state-in-words.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { mayTryForCall, nextCallAttemptAt } from '../../machines/connection/connection.update.js';
 import { toFailure } from '../../machines/policy/failure.js';
 import { hasTag } from '../../machines/connection/connection.states.js';
@@ -74,7 +74,7 @@ export class SessionAccess implements CallRoute {
     const { state } = present;
     const failure = context?.failure;
     if (this.#is('awaitingTrust')) {
-      return new TrustRequiredError(`'${server}' waits to be trusted and is not started before.`, {
+      return new TrustRequiredError(`'${server}' must be trusted before it is started.`, {
         server,
       });
     }

@@ -3,7 +3,7 @@
  *
  * O1. A call is pending until it ends. If it timed out, and the server has been silent since it was sent, it is overdue.
  * O2. After that, a call that is sent during the same silence is no reason to wait: otherwise a host that keeps calling
- *     would wait for a dead server for ever, one limit after the other. Calls sent before keep their own limits.
+ *     would wait for a dead server forever, one limit after the other. Calls sent before keep their own limits.
  *
  * `heardAt` is the time of the last sign of life, in milliseconds since the epoch. Only a change of it counts, not its
  * direction: the clock may be set back.

@@ -12,7 +12,7 @@
  * S3. A transport that arrives after its session began to close is refused; its opener closes it.
  * S4. Pending requests are settled before a close begins, and calls before a loss is reported.
  */
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerCapabilities } from '../mcp/session.js';
 import type { ServerList, SessionKey } from '../../machines/connection/connection.events.js';
 import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';
@@ -66,7 +66,7 @@ export class Session {
   usedAt = 0;
   #listener: SessionListener | undefined;
   /** Lists whose change was announced before anybody listened. */
-  #unheard: Set<ServerList> | undefined;
+  #undelivered: Set<ServerList> | undefined;
   /** Why the server seems to be gone although its transport has not ended. */
   #doubtful: RawFailure | undefined;
   #transport: SessionTransport | undefined;
@@ -117,7 +117,7 @@ export class Session {
   }
 
   /** The server may be silent: it is busy with a call that has time left, or waits for the answer to a question. */
-  get maySayNothing(): boolean {
+  get mayBeSilent(): boolean {
     return this.#questions?.areStill === true || this.#owed?.isAwaited(this.activeAt) === true;
   }
 
@@ -140,9 +140,9 @@ export class Session {
   /** Sets the only listener, until the returned function is called or the session ends. */
   watch(listener: SessionListener): () => void {
     this.#listener = listener;
-    const unheard = this.#unheard ?? [];
-    this.#unheard = undefined;
-    for (const list of unheard) listener({ kind: 'listChanged', list });
+    const undelivered = this.#undelivered ?? [];
+    this.#undelivered = undefined;
+    for (const list of undelivered) listener({ kind: 'listChanged', list });
     return () => {
       if (this.#listener === listener) this.#listener = undefined;
     };
@@ -152,7 +152,7 @@ export class Session {
     if (this.#listener !== undefined) this.#listener(signal);
     // A list that is still to be read will include the change.
     else if (signal.kind === 'listChanged' && this.listReads.number(signal.list) > 0) {
-      (this.#unheard ??= new Set()).add(signal.list);
+      (this.#undelivered ??= new Set()).add(signal.list);
     }
   }
 

@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 export async function readStored(file: string, most = Infinity): Promise<string | undefined> {
   try {
     const found = await stat(file);
-    // Reading a pipe would wait for a writer for ever.
+    // Reading a pipe would wait for a writer forever.
     if (!found.isFile()) throw new Error(`${file} is not a file`);
     if (found.size > most) throw new Error(`${file} is longer than ${most} bytes, the limit`);
     return await readFile(file, 'utf8');

@@ -22,10 +22,10 @@ export class CapacityWatch {
   readonly #read: () => CpuTimes;
   #timer: unknown;
 
-  /** `tell` is called after each interval with an idle core, with the number of busy ones. */
-  constructor(clock: Clock, tell: (busyCores: number) => void, read: () => CpuTimes = readCpuTimes) {
+  /** `onIdle` is called after each interval with an idle core, with the number of busy ones. */
+  constructor(clock: Clock, onIdle: (busyCores: number) => void, read: () => CpuTimes = readCpuTimes) {
     this.#clock = clock;
-    this.#onIdle = tell;
+    this.#onIdle = onIdle;
     this.#read = read;
   }
 

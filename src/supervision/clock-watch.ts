@@ -11,10 +11,10 @@ const JUMP_MS = 10_000;
 export class ClockWatch {
   #timer: unknown;
 
-  /** `tell` gets the length of each jump in milliseconds. */
+  /** `onJump` gets the length of each jump in milliseconds. */
   constructor(
     private readonly clock: Clock,
-    private readonly tell: (jumpMs: number) => void,
+    private readonly onJump: (jumpMs: number) => void,
   ) {}
 
   /** Watches until `stop`; keeps no process alive. */
@@ -23,7 +23,7 @@ export class ClockWatch {
     this.#timer = this.clock.setTimeout(() => {
       this.start();
       const jumpMs = this.clock.now() - setAt - INTERVAL_MS;
-      if (jumpMs > JUMP_MS) this.tell(jumpMs);
+      if (jumpMs > JUMP_MS) this.onJump(jumpMs);
     }, INTERVAL_MS);
     (this.#timer as { unref?: () => void }).unref?.();
   }

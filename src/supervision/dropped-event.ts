@@ -23,8 +23,8 @@ export function reportRejected(
   }
   const isStale = dropped.kind === 'stale';
   const message = isStale
-    ? `'${dropped.event}' of session ${dropped.generation} came after that session.`
-    : `'${dropped.event}' means nothing while ${state}.`;
+    ? `'${dropped.event}' of session ${dropped.generation} arrived after that session had ended.`
+    : `'${dropped.event}' has no effect while ${state}.`;
   return { type: 'diagnostic', ...about, kind: isStale ? 'stale-fact' : 'unwanted-fact', message };
 }
 
@@ -36,7 +36,7 @@ export function reportManagerRejected(snapshot: AnyMachineSnapshot, dropped: Dro
     const reason = dropped.verdict;
     return { type: 'manager.rejected', state, event, reason, allowed: allowedOf(snapshot) };
   }
-  return { type: 'diagnostic', kind: 'unwanted-fact', message: `'${event}' means nothing while ${state}.` };
+  return { type: 'diagnostic', kind: 'unwanted-fact', message: `'${event}' has no effect while ${state}.` };
 }
 
 const PROBES: readonly ManagerCommand[] = [

@@ -1,6 +1,6 @@
 /**
  * Runs the manager actor and stands behind it: follows every child it spawns, ends the sessions that a child leaves, and
- * takes over if the manager itself dies. The folder `supervision` is this and its two watches.
+ * takes over if the manager itself crashes. The folder `supervision` is this and its two watches.
  *
  * V1. A child is followed from before its first state (the manager announces it before it starts).
  * V2. However a child ends, its sessions are closed; however the manager ends, all of them are.
@@ -16,7 +16,7 @@ import type {
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { verdict } from '../../machines/verdict.js';
-import { withConnectionDoor, withManagerDoor } from '../actor-system/event-filter.js';
+import { withConnectionFilter, withManagerFilter } from '../actor-system/event-filter.js';
 import type { EffectPorts } from '../actors/effect-ports.js';
 import { CapacityWatch } from './capacity-watch.js';
 import { ClockWatch } from './clock-watch.js';
@@ -41,11 +41,11 @@ const COURTESY_MS = 5_000;
 /** A server whose connection is a child of the manager. */
 export interface Supervised {
   readonly connection: { readonly allowed: readonly string[] };
-  /** Sets its actor, which has not started. A replacement continues from the state of the actor that died. */
+  /** Sets its actor, which has not started. A replacement continues from the state of the actor that crashed. */
   spawned(ref: ConnectionRef, isReplacement: boolean): void;
   /** Its actor ended; the last snapshot stays readable. */
   ended(reason: StopReason, generation: number): void;
-  /** Its actor died of an internal error and is not replaced; the last snapshot stays readable. */
+  /** Its actor crashed because of an internal error and is not replaced; the last snapshot stays readable. */
   givenUp(failure: Failure): void;
 }
 
@@ -62,7 +62,7 @@ export class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #manager: ActorRefFrom<typeof managerMachine>;
   readonly #plans = new LaunchPlans();
-  /** The timers of the charts, including those left by actors that died. */
+  /** The timers of the charts, including those left by actors that crashed. */
   readonly #timers: Timers;
   /** The timers of the machines only, numbered as in a recording. */
   readonly #numbered: NumberedClock;
@@ -81,12 +81,13 @@ export class Supervisor {
       this.#send({ type: 'cores.idle', busyCores }),
     );
     this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
-    const connection = withConnectionDoor(wireConnection(ports, this.#plans), (snapshot, dropped) => {
+    const connection = withConnectionFilter(wireConnection(ports, this.#plans), (snapshot, dropped) => {
       const { name } = snapshot.context as ConnectionContext;
       ports.publish(reportRejected(snapshot, dropped, () => supervised(name)?.connection.allowed ?? []));
     });
-    const managed = withManagerDoor(managerMachine.provide({ actors: { connection } }), (snapshot, dropped) =>
-      ports.publish(reportManagerRejected(snapshot, dropped)),
+    const managed = withManagerFilter(
+      managerMachine.provide({ actors: { connection } }),
+      (snapshot, dropped) => ports.publish(reportManagerRejected(snapshot, dropped)),
     );
     this.#manager = createActor(managed, {
       id: 'manager',
@@ -129,7 +130,7 @@ export class Supervisor {
     this.#stopChildren();
   }
 
-  /** After the stop: clears the timers left by actors that died of an error. */
+  /** After the stop: clears the timers left by actors that crashed. */
   dispose(): void {
     this.roots.stop();
     this.#timers.clearAll();
@@ -202,11 +203,11 @@ export class Supervisor {
   }
 
   #rootCrashed({ id, message, restarts }: RootCrash): void {
-    const next = restarts ? 'It is restarted.' : 'It died too often and is not restarted.';
+    const next = restarts ? 'It is restarted.' : 'It crashed too often and is not restarted.';
     this.#parts.ports.publish({
       type: 'diagnostic',
       kind: 'machine-crashed',
-      message: `The machine '${id}' died of an error in the runtime: ${message}. ${next}`,
+      message: `The machine '${id}' crashed because of an internal error: ${message}. ${next}`,
     });
   }
 

@@ -82,10 +82,10 @@ const ORDER: Schema = {
 
 function check(noun: string, read: (report: Report) => void): void {
   const problems: string[] = [];
-  read((path, message) => {
+  read((path, _code, message) => {
     problems.push(path.length === 0 ? message : `'${fieldName(path)}': ${message}`);
   });
-  if (problems.length > 0) throw new TypeError(`No server can follow this ${noun}: ${problems.join('; ')}`);
+  if (problems.length > 0) throw new TypeError(`The ${noun} is invalid: ${problems.join('; ')}`);
 }
 
 function readScript(script: unknown, path: readonly string[], report: Report): void {
@@ -93,11 +93,11 @@ function readScript(script: unknown, path: readonly string[], report: Report): v
   if (!isObject(script)) return;
   const { beforeConnect, on } = script;
   if (beforeConnect !== undefined && typeof beforeConnect !== 'function')
-    report([...path, 'beforeConnect'], `expected a function, found ${kindOf(beforeConnect)}`);
+    report([...path, 'beforeConnect'], 'wrong-type', `expected a function, found ${kindOf(beforeConnect)}`);
   for (const [method, entry] of Object.entries(isObject(on) ? on : {})) {
     const at = [...path, 'on', method];
     if (!Array.isArray(entry)) readAnswer(entry, at, report);
-    else if (entry.length === 0) report(at, 'must not be empty');
+    else if (entry.length === 0) report(at, 'empty-value', 'must not be empty');
     else for (const [index, answer] of entry.entries()) readAnswer(answer, [...at, index], report);
   }
 }

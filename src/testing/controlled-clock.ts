@@ -75,7 +75,7 @@ interface Timer {
  * ```
  */
 export function createControlledClock(start = 1_000_000): ControlledClock {
-  if (!Number.isFinite(start)) throw new RangeError(`A clock shows a number, found ${String(start)}.`);
+  if (!Number.isFinite(start)) throw new RangeError(`Expected a number as the time, found ${String(start)}.`);
   const timers = new Set<Timer>();
   const waiting = new Set<{ readonly ms: number; readonly resolve: () => void }>();
   let now = start;

@@ -2,8 +2,8 @@
  * A session transport that a test controls, and that records every operation. With a `peer`, its messages reach that
  * server, and the answers come back; without one, nothing answers.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../mcp/transport.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { SessionTransport, TransportKind, TransportNotice } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
 

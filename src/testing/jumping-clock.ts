@@ -15,16 +15,16 @@ interface Timer {
 
 /** The clock jumps after this many turns of the event loop without anything to do. */
 const IDLE_TURNS = 5;
-/** A timer this long may be a limit on work that takes real time, so the clock waits `PATIENCE_MS` before it jumps. */
+/** A timer this long may be a limit on work that takes real time, so the clock waits `GRACE_MS` before it jumps. */
 const LONG_JUMP_MS = 5_000;
-const PATIENCE_MS = 20;
+const GRACE_MS = 20;
 /** After this many waits in vain for timers of one delay, they count as recurring and not as limits. */
-const MAX_IN_VAIN = 10;
+const MAX_FRUITLESS_WAITS = 10;
 
 export class JumpingClock implements Clock {
   readonly #timers = new Set<Timer>();
   /** Number of waits in vain, by the delay of the timer. */
-  readonly #inVain = new Map<number, number>();
+  readonly #fruitlessWaits = new Map<number, number>();
   readonly #isReady = loadAll();
   #now: number;
   #count = 0;
@@ -58,12 +58,12 @@ export class JumpingClock implements Clock {
       for (let count = 0; count < IDLE_TURNS; count += 1) await turn();
       const next = [...this.#timers].toSorted((a, b) => a.at - b.at || a.order - b.order)[0];
       if (next === undefined) continue;
-      const inVain = this.#inVain.get(next.ms) ?? 0;
-      const mayBeLimit = next.at - this.#now >= LONG_JUMP_MS && inVain < MAX_IN_VAIN;
+      const fruitlessWaits = this.#fruitlessWaits.get(next.ms) ?? 0;
+      const mayBeLimit = next.at - this.#now >= LONG_JUMP_MS && fruitlessWaits < MAX_FRUITLESS_WAITS;
       if (mayBeLimit) await patience();
       const isStillNext = this.#timers.has(next) && [...this.#timers].every(({ at }) => at >= next.at);
       if (!isStillNext) continue;
-      if (mayBeLimit) this.#inVain.set(next.ms, inVain + 1);
+      if (mayBeLimit) this.#fruitlessWaits.set(next.ms, fruitlessWaits + 1);
       this.#timers.delete(next);
       this.#now = Math.max(this.#now, next.at);
       next.fn();
@@ -77,7 +77,7 @@ function turn(): Promise<void> {
 }
 
 function patience(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+  return new Promise((resolve) => setTimeout(resolve, GRACE_MS));
 }
 
 async function loadAll(): Promise<void> {

@@ -83,7 +83,7 @@ export async function expectNoLeaks<T>(
   run: () => Promise<T> | T,
   options: LeakCheckOptions = {},
 ): Promise<T> {
-  if (typeof run !== 'function') throw new TypeError('expectNoLeaks takes a function, and runs it.');
+  if (typeof run !== 'function') throw new TypeError('expectNoLeaks requires a function.');
   const timers = new RunTimers();
   const leaks = track(options, () => timers.left);
   try {

@@ -1,5 +1,5 @@
 /** The answers of a scripted server if its script has none: the ones of a small, well-behaved server. */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../mcp/server-offers.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject } from '../json/json-object.js';
 import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';

@@ -9,11 +9,12 @@
  *
  * Longer than 300 lines because it holds the documented public API as well as the player.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '../mcp/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { countOf, numberOf } from '../event-log/format/by-shape.js';
-import { isObject, textOf, type LogEntry } from '../event-log/format/entry.js';
+import { isJsonObject } from '../json/json-object.js';
+import { textOf, type LogEntry } from '../event-log/format/entry.js';
 import type { InProcessServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
@@ -208,7 +209,7 @@ class Player implements RecordedServer {
     await this.#wait(afterMs);
     if (reply === null) return SILENCE;
     const { error } = reply;
-    if (isObject(error))
+    if (isJsonObject(error))
       throw new RpcFault(numberOf(error['code'], INTERNAL_ERROR), textOf(error['message']));
     return reply['result'];
   }

@@ -3,13 +3,8 @@
  * with the request of an answer.
  */
 import { connectionName, isMachineAddress } from '../actor-system/actor-path.js';
-import {
-  isObject,
-  type CauseEntry,
-  type LogEntry,
-  type NoteEntry,
-  type SnapshotEntry,
-} from '../event-log/format/entry.js';
+import { isJsonObject } from '../json/json-object.js';
+import type { CauseEntry, LogEntry, NoteEntry, SnapshotEntry } from '../event-log/format/entry.js';
 import { countOf, identityOf, numberOf, wholeOf } from '../event-log/format/by-shape.js';
 import { isCommand } from '../actor-system/event-filter.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
@@ -118,9 +113,9 @@ class Reader {
 
   #begin(input: unknown): void {
     this.isUnknown = false;
-    if (!isObject(input)) return;
+    if (!isJsonObject(input)) return;
     const { policy } = input;
-    if (isObject(policy)) this.policy = policy as unknown as ConnectionPolicy;
+    if (isJsonObject(policy)) this.policy = policy as unknown as ConnectionPolicy;
     this.#generation = wholeOf(input['generation']);
     this.#opening = 0;
   }
@@ -170,7 +165,7 @@ class Reader {
 
   #settle({ at, event, state }: CauseEntry, { slot, number }: Effect): void {
     const outcome = <T>(value: (output: Readonly<Record<string, unknown>>) => T): RecordedOutcome<T> => {
-      const output = isObject(event['output']) ? event['output'] : {};
+      const output = isJsonObject(event['output']) ? event['output'] : {};
       if (event.type.startsWith('xstate.error.'))
         return { afterMs: this.#at - this.#lastAt, failure: toFailure(event['error']) };
       return { afterMs: Math.max(0, at - numberOf(output['startedAt'], at)), value: value(output) };
@@ -191,7 +186,7 @@ class Reader {
     } else if (slot === 'probe' || slot === 'probeAgain') {
       session.probes.push(outcome(() => null));
       if (state !== undefined && publicState(state).state !== 'ready') this.#lose(event['error']);
-    } else if (slot === 'enrichCatalog' && isObject(event['output']))
+    } else if (slot === 'enrichCatalog' && isJsonObject(event['output']))
       session.extras = countsIn(event['output']);
   }
 
@@ -225,7 +220,7 @@ class Reader {
     const generation = wholeOf(note['generation']);
     const key = keyOf(generation, id);
     if (body === null && direction === 'received' && note['ms'] !== undefined) return this.#forget(key);
-    if (!isObject(body)) return;
+    if (!isJsonObject(body)) return;
     if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
       const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
       this.#early.push({ generation, answer });

@@ -1,5 +1,5 @@
 /** The requests of a scripted server to its client. Each settles once: with its answer, or at the end of the session. */
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '../mcp/messages.js';
 import type { Params } from './server-script.js';
 
 interface Asked {

@@ -76,7 +76,7 @@ export function scriptedProgram(
  *
  * const program = await controlProgram();
  * await program.whenRunning(); // once a troupe has started `program.config`
- * program.tell({ stderr: 'out of memory' });
+ * program.send({ stderr: 'out of memory' });
  * await program.close();
  * ```
  */
@@ -95,7 +95,7 @@ export interface ControlledProgram {
    * @throws `Error` if no process is running.
    * @throws `TypeError` for an order that makes no sense.
    */
-  tell(order: ScriptedOrder): void;
+  send(order: ScriptedOrder): void;
   /** Closes the channel. The troupe that started the process ends it. */
   close(): Promise<void>;
 }
@@ -118,7 +118,7 @@ export interface ControlledProgram {
  * const program = await controlProgram();
  * await using troupe = createTroupe({ servers: { files: program.config } });
  * await troupe.start();
- * program.tell({ fault: 'crash' });
+ * program.send({ fault: 'crash' });
  * ```
  */
 export async function controlProgram(
@@ -137,7 +137,7 @@ export async function controlProgram(
       return channel.isRunning;
     },
     whenRunning: () => channel.whenRunning(),
-    tell: (order) => channel.tell(order),
+    send: (order) => channel.send(order),
     close: () => closeAll(server, channel),
   };
 }
@@ -164,7 +164,7 @@ class ControlChannel {
     return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  tell(order: ScriptedOrder): void {
+  send(order: ScriptedOrder): void {
     checkOrder(order);
     const latest = [...this.#sockets].at(-1);
     if (latest === undefined) throw new Error('No process of this program is running.');

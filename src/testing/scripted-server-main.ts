@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { fromArgument } from './script-argument.js';
 import { createScriptedServer, type ScriptedServer, type ScriptedBody } from './scripted-server.js';
 import type { ScriptedOrder } from './scripted-program.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../mcp/transport.js';
+import type { JSONRPCMessage } from '../mcp/messages.js';
 
 const A_LONG_TIME_MS = 3_600_000;
 
@@ -20,7 +20,7 @@ class StdioBody implements ScriptedBody {
   #hold: NodeJS.Timeout | undefined;
 
   /** Only SIGKILL, or an order to crash, ends the process. */
-  beStubborn(): void {
+  ignoreSignals(): void {
     process.on('SIGTERM', () => {});
     this.#hold = setInterval(() => {}, A_LONG_TIME_MS);
   }
@@ -46,11 +46,11 @@ class StdioBody implements ScriptedBody {
     void this.close();
   }
 
-  garble(garbage: string): void {
+  writeGarbage(garbage: string): void {
     process.stdout.write(`${garbage}\n`);
   }
 
-  complain(line: string): void {
+  writeStderr(line: string): void {
     process.stderr.write(`${line}\n`);
   }
 
@@ -79,7 +79,7 @@ function serverOf(argument: string): ScriptedServer | undefined {
 }
 
 async function serve(one: ScriptedServer): Promise<void> {
-  if (one.script.stubborn === true) body.beStubborn();
+  if (one.script.stubborn === true) body.ignoreSignals();
   if (control !== undefined) takeOrders(one, control);
   process.stdout.on('error', () => void body.close());
   await one.connect(body);
@@ -101,7 +101,7 @@ function obey(one: ScriptedServer, order: ScriptedOrder): void {
 }
 
 function misbehave({ stderr, garbage, fault, exitCode = 1 }: ScriptedOrder): void {
-  if (stderr !== undefined) body.complain(stderr);
-  if (garbage !== undefined) body.garble(garbage);
+  if (stderr !== undefined) body.writeStderr(stderr);
+  if (garbage !== undefined) body.writeGarbage(garbage);
   if (fault === 'crash') body.crash(exitCode);
 }

@@ -6,8 +6,8 @@
  * kept in order. It implements JSON-RPC itself, so that it can also misbehave. Longer than 300 lines because it documents
  * every public method.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../mcp/transport.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import { systemClock, type Clock } from '../ports.js';
 import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
 import { META_PREFIX } from '../protocol/server-identity.js';
@@ -71,13 +71,13 @@ export interface ScriptedBody extends Transport {
    *
    * @param garbage The bytes, as a text in UTF-8.
    */
-  garble?(garbage: string): void;
+  writeGarbage?(garbage: string): void;
   /**
    * Writes a line to stderr. Default: the line is lost.
    *
    * @param line The line without its line feed.
    */
-  complain?(line: string): void;
+  writeStderr?(line: string): void;
 }
 
 interface Session {
@@ -302,7 +302,7 @@ export class ScriptedServer {
       session.body.send({ jsonrpc: '2.0', id, ...body } as unknown as JSONRPCMessage).catch(() => {});
     try {
       const result = await this.#resultOf(session, method, params, exchange);
-      if (result === undefined) throw new Error(`The handler of '${method}' gave no result.`);
+      if (result === undefined) throw new Error(`The handler of '${method}' returned no result.`);
       if (result !== SILENCE)
         await reply({ result: isStateless(params) ? inNewEra(method, result) : result });
     } catch (error) {
@@ -362,8 +362,8 @@ export class ScriptedServer {
     { afterMs = 0, stderr, garbage, fault, exitCode = 1 }: Answer,
   ): Promise<boolean> {
     if (afterMs > 0) await new Promise<void>((resolve) => session.timers.setTimeout(resolve, afterMs));
-    if (stderr !== undefined) session.body.complain?.(stderr);
-    if (garbage !== undefined) garble(session.body, garbage);
+    if (stderr !== undefined) session.body.writeStderr?.(stderr);
+    if (garbage !== undefined) writeGarbage(session.body, garbage);
     if (fault === 'crash') await crash(session.body, exitCode);
     return fault === 'crash' || fault === 'silent';
   }
@@ -402,8 +402,8 @@ function exchangeOf({ number, body }: Session, id: RequestId, params: Params): E
   };
 }
 
-function garble(body: ScriptedBody, garbage: string): void {
-  if (body.garble !== undefined) body.garble(garbage);
+function writeGarbage(body: ScriptedBody, garbage: string): void {
+  if (body.writeGarbage !== undefined) body.writeGarbage(garbage);
   else void body.send({ garbage } as unknown as JSONRPCMessage).catch(() => {});
 }
 

@@ -1,5 +1,6 @@
 /** The script of a scripted server. Without functions, it is plain JSON and can drive a child process. */
-import type { RequestId, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../mcp/messages.js';
+import type { Tool } from '../mcp/server-offers.js';
 
 /** Params of a JSON-RPC message. */
 export type Params = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** Whether a cut before this index would separate the two halves of a surrogate pair. */
-export function partsAPair(text: string, at: number): boolean {
+export function splitsSurrogatePair(text: string, at: number): boolean {
   return isWithin(text, at - 1, 0xd800) && isWithin(text, at, 0xdc00);
 }
 

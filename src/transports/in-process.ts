@@ -8,8 +8,8 @@
  * P2. When one end closes, both end, once each, after the messages that were sent before.
  * P3. What a receiver throws goes to its own `onerror` and never reaches the sender.
  */
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, TransportSendOptions } from '../mcp/transport.js';
+import type { JSONRPCMessage } from '../mcp/messages.js';
 import { messageOf } from '../text/error-message.js';
 import { runGuarded } from './guarded-callback.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';

@@ -4,7 +4,7 @@ import type {
   JSONRPCMessage,
   JSONRPCRequest,
   JSONRPCResultResponse,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '../mcp/messages.js';
 import { parseJson, type JsonLimits } from '../json/parse-json.js';
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;

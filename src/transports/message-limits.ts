@@ -1,5 +1,5 @@
 /** How much one message of a server may hold, and what takes the place of an answer that holds more. */
-import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, RequestId } from '../mcp/messages.js';
 import { DEFAULT_EVENTS_PER_SECOND } from '../lifecycle/event-rate.js';
 import type { MessageLimits } from '../json/limits.js';
 import { JSON_LIMITS, type JsonLimits } from '../json/parse-json.js';

@@ -2,7 +2,7 @@
  * Turns a burst of noise into one report. Noise is anything that comes instead of a message.
  *
  * N1. The first piece opens a window; at its end there is one report with the count and the first piece.
- * N2. While noise goes on the window doubles, up to a minute, so a server that logs to stdout for ever causes about one
+ * N2. While noise goes on the window doubles, up to a minute, so a server that logs to stdout forever causes about one
  *     report a minute. A quiet window closes the gate.
  */
 import type { Clock } from '../ports.js';

@@ -4,7 +4,7 @@
  * Servers write the id before or after the result. Only members of the outermost object count: the ones before the first
  * composite value, and the ones between the last composite value and the closing brace.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../mcp/messages.js';
 
 const SIMPLE = String.raw`(?:"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)`;
 const MEMBER = String.raw`"\w+"\s*:\s*${SIMPLE}`;

@@ -12,8 +12,8 @@
  *     `send()` carries `TransportError.written`.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, TransportSendOptions, MessageExtraInfo } from '../mcp/transport.js';
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { RawFailure } from '../failures/transport-error.js';
 
 /** An oddity that did not end the session: noise on stdout, a refused GET stream, a failed DELETE. */

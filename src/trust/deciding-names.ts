@@ -44,7 +44,7 @@ export function decidingNames(
   const valueOf = ({ origin, name }: Variable): string | undefined =>
     origin === 'input' ? defaults.get(name.slice(INPUT.length)) : own(name);
   mapTexts(config, (text, field) => {
-    const parts = parseTemplate(text, field.reading);
+    const parts = parseTemplate(text, field.syntax);
     const before = field.path[0] === 'args' ? args[Number(field.path[1]) - 1] : undefined;
     if (!decides(field)) return text;
     for (const [variable, prefix] of variablesWithPrefix(parts)) {
@@ -71,8 +71,8 @@ function decides({ path }: TextField): boolean {
 }
 
 /** Names that a shell or an interpreter may read from the text: `$NAME`, `%NAME%`, `process.env.NAME`. In code, every word. */
-function mentioned(parts: readonly Part[], { reading }: TextField): readonly string[] {
-  const names = reading === 'code' ? /[A-Za-z_]\w*/g : /(?<=\$|\$\{|%|!|\benv[.:])[A-Za-z_]\w*/gi;
+function mentioned(parts: readonly Part[], { syntax }: TextField): readonly string[] {
+  const names = syntax === 'code' ? /[A-Za-z_]\w*/g : /(?<=\$|\$\{|%|!|\benv[.:])[A-Za-z_]\w*/gi;
   return textsIn(parts).flatMap((text) => text.match(names) ?? []);
 }
 

@@ -23,7 +23,7 @@ export interface TrustRequest {
   readonly keepDaemons?: boolean;
   /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
-  /** If the address leads to this computer or into a private network. */
+  /** Set if the address leads to this computer or into a private network. */
   readonly network?: PrivateNetwork;
   /** The addresses that the entry names for its sign-in, as they are written, but with variables from its own `env` replaced; credentials are masked. */
   readonly signIn?: readonly string[];
@@ -59,10 +59,11 @@ export interface TrustRequest {
 
 /**
  * Which entries of a project's files need no trust. `all`: every entry. `remote-only`: HTTP and SSE entries that run no
- * `headersHelper` and have no socket, proxy or certificates of their own. `programs-only`: of these, only the ones that use
- * no variable of the host and no answer of a person. `contents`: no entry, and trust is bound to the contents of its program
- * and of its arguments that are files as well, so a changed script must be trusted again. A function is asked before each attempt to start an entry, until it
- * says yes. An entry that is used without being trusted signs in nowhere, except with `all`.
+ * `headersHelper` and have no socket, proxy or certificates of their own. `programs-only`: of these, only the ones that
+ * use no variable of the host and no answer of a person. `contents`: no entry, and trust is bound to the contents of its
+ * program and of its arguments that are files as well, so a changed script must be trusted again. A function is called
+ * before each attempt to start an entry, until it returns true. An entry that is used without being trusted never signs
+ * in, except with `all`.
  */
 export type TrustPolicy =
   | 'all'

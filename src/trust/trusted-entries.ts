@@ -2,7 +2,7 @@
  * The entries that are trusted: by this process, or in the store of the host. `trust-rules.ts` decides which entries need
  * trust.
  *
- * A1. Nothing rejects or waits for ever. An entry that the store cannot read in time is not trusted; one that it cannot
+ * A1. Nothing rejects or waits forever. An entry that the store cannot read in time is not trusted; one that it cannot
  *     write is trusted by this process only. Both are reported.
  * A2. A question to the store waits until the entries that were trusted before are written.
  * A3. An entry that the store had and has no longer was revoked there, so this process does not trust it either.
@@ -25,7 +25,7 @@ export class TrustedEntries {
 
   constructor(
     private readonly store?: TrustStore,
-    private readonly tell: (problem: string) => void = () => {},
+    private readonly report: (problem: string) => void = () => {},
     private readonly clock: Clock = systemClock,
   ) {}
 
@@ -84,7 +84,7 @@ export class TrustedEntries {
     try {
       work();
     } catch (error) {
-      this.tell(`The watch of the trust store could not ${step}: ${messageOf(error)}`);
+      this.report(`The watch of the trust store could not ${step}: ${messageOf(error)}`);
     }
   }
 
@@ -104,7 +104,7 @@ export class TrustedEntries {
       if (await settlesWithin(this.clock, STORE_LIMIT_MS, working)) return await working;
       throw new Error(`the store did not answer within ${STORE_LIMIT_MS / 1_000} s`);
     } catch (error) {
-      this.tell(`A trusted entry could not be ${what}: ${messageOf(error)}`);
+      this.report(`A trusted entry could not be ${what}: ${messageOf(error)}`);
       return undefined;
     }
   }

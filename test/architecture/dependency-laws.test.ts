@@ -8,12 +8,11 @@ import {
   readFiles,
   reachable,
 } from '../../tools/import-graph.mjs';
+import { IN_THE_CODE, IN_THE_PAGE } from '../../tools/package/bundled.mjs';
 import { packageManifest } from './package-manifest.js';
 
 const SDK = '@modelcontextprotocol/sdk';
-const SDK_VALUE_FOLDERS = ['protocol', 'transports', 'auth', 'gateway', 'testing'];
-/** The packages of the page. They are bundled, so they are no run-time dependencies. */
-const PACKAGES_OF_THE_PAGE = ['elkjs', 'preact', 'xstate'];
+const SDK_FOLDERS = ['auth', 'gateway'];
 const AT_RUN_TIME: readonly ImportKind[] = ['value', 'lazy'];
 
 const project = graphOf(readFiles(['src', 'machines'], '.ts'));
@@ -40,18 +39,18 @@ function impureMachineImports(graph: ImportGraph): string[] {
       imports
         .filter(({ specifier, kind }) => {
           if (specifier.startsWith('machines/') || specifier === 'xstate') return false;
-          return !(path === 'machines/mcp.ts' && kind === 'type' && packageOf(specifier) === SDK);
+          return !(path === 'machines/mcp.ts' && kind === 'type' && specifier.startsWith('src/mcp/'));
         })
         .map(({ specifier }) => `${path} imports ${specifier}`),
     );
 }
 
-function misplacedSdkValues(graph: ImportGraph): string[] {
+function misplacedSdkImports(graph: ImportGraph): string[] {
   return [...graph]
-    .filter(([path]) => !SDK_VALUE_FOLDERS.some((folder) => path.startsWith(`src/${folder}/`)))
+    .filter(([path]) => !SDK_FOLDERS.some((folder) => path.startsWith(`src/${folder}/`)))
     .flatMap(([path, imports]) =>
       imports
-        .filter(({ specifier, kind }) => kind !== 'type' && packageOf(specifier) === SDK)
+        .filter(({ specifier }) => packageOf(specifier) === SDK)
         .map(({ specifier }) => `${path} imports ${specifier}`),
     );
 }
@@ -98,17 +97,19 @@ describe('the dependency rules', () => {
     expect(importsFromOutside(project)).toEqual([]);
   });
 
-  it('let machines import only xstate, each other, and SDK types through mcp.ts.', () => {
+  it('let machines import only xstate, each other, and types of the protocol through mcp.ts.', () => {
     const broken = sources({
       'machines/index.ts': `import { assign } from 'xstate'; export * from './mcp.js';`,
-      'machines/mcp.ts': `export type { Tool } from '${SDK}/types.js'; export { Client } from '${SDK}/client/index.js';`,
-      'machines/a.machine.ts': `import type { Tool } from '${SDK}/types.js'; import type { Y } from '../src/y.js';`,
+      'machines/mcp.ts': `export type { Tool } from '../src/mcp/server-offers.js'; export { a } from '../src/mcp/a.js';`,
+      'machines/a.machine.ts': `import type { Tool } from '../src/mcp/server-offers.js'; import type { Y } from '../src/y.js';`,
       'src/y.ts': `export interface Y {}`,
+      'src/mcp/server-offers.ts': `export interface Tool {}`,
+      'src/mcp/a.ts': `export const a = 1;`,
       'machines/b.machine.ts': `import { Observable } from 'rxjs'; type Z = import('node:fs').Stats;`,
     });
     expect(impureMachineImports(broken)).toEqual([
-      `machines/mcp.ts imports ${SDK}/client/index.js`,
-      `machines/a.machine.ts imports ${SDK}/types.js`,
+      'machines/mcp.ts imports src/mcp/a.ts',
+      'machines/a.machine.ts imports src/mcp/server-offers.ts',
       'machines/a.machine.ts imports src/y.ts',
       'machines/b.machine.ts imports rxjs',
       'machines/b.machine.ts imports node:fs',
@@ -116,20 +117,17 @@ describe('the dependency rules', () => {
     expect(impureMachineImports(project)).toEqual([]);
   });
 
-  it('allow imports of SDK values only in protocol, transports, auth, gateway and testing.', () => {
+  it('allow imports of the SDK, which is bundled, only where Troupe signs in.', () => {
     const broken = sources({
-      'src/protocol/a.ts': `import { Client } from '${SDK}/client/index.js';`,
+      'src/auth/a.ts': `import { auth } from '${SDK}/client/auth.js';`,
       'src/calls/b.ts': `import type { Tool } from '${SDK}/types.js';`,
-      'src/calls/c.ts': `const later = () => import('${SDK}/client/index.js');`,
-      'src/calls/d.ts': `import { type Tool } from '${SDK}/types.js';`,
-      'src/index.ts': `export { Client } from '${SDK}/client/index.js';`,
+      'src/index.ts': `const later = () => import('${SDK}/client/index.js');`,
     });
-    expect(misplacedSdkValues(broken)).toEqual([
-      `src/calls/c.ts imports ${SDK}/client/index.js`,
-      `src/calls/d.ts imports ${SDK}/types.js`,
+    expect(misplacedSdkImports(broken)).toEqual([
+      `src/calls/b.ts imports ${SDK}/types.js`,
       `src/index.ts imports ${SDK}/client/index.js`,
     ]);
-    expect(misplacedSdkValues(project)).toEqual([]);
+    expect(misplacedSdkImports(project)).toEqual([]);
   });
 
   it('allow no cycle of value imports; a cycle may exist only through type imports.', () => {
@@ -165,16 +163,17 @@ describe('the dependency rules', () => {
 
   it('limit the packages that the page imports.', () => {
     const ofPage = new Map([...withPage].filter(([path]) => path.startsWith('visualizer/')));
-    expect([...importedPackages(ofPage)].toSorted()).toEqual(PACKAGES_OF_THE_PAGE);
+    expect([...importedPackages(ofPage)].toSorted()).toEqual([...IN_THE_PAGE].toSorted());
   });
 
-  it('require that the imported and the declared packages are the same.', () => {
+  it('require that the imported packages are those that are declared and those that are bundled.', () => {
     expect([
       ...importedPackages(sources({ 'src/a.ts': `import 'rxjs'; import '@a/b/c'; import 'node:fs';` })),
     ]).toEqual(['rxjs', '@a/b']);
-    expect([...importedPackages(partOf(project, false))].toSorted()).toEqual(
-      Object.keys(packageManifest().dependencies).toSorted(),
-    );
+    const declared = Object.keys(packageManifest().dependencies);
+    expect([...importedPackages(partOf(project, false))].toSorted()).toEqual([SDK, ...declared].toSorted());
+    expect(declared.filter((name) => IN_THE_CODE.includes(name))).toEqual([]);
+    expect(IN_THE_CODE).toContain(SDK);
   });
 
   it('let only adapters import frameworks, which are optional peers, and let nothing import adapters.', () => {

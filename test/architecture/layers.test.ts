@@ -8,6 +8,7 @@ import { type ImportGraph, cycles, graphOf, readFiles } from '../../tools/import
 
 /** From the lowest to the highest. */
 const ROOMS = [
+  'src/mcp',
   'machines',
   'src/ports.ts',
   'src/package.ts',
@@ -30,6 +31,7 @@ const ROOMS = [
   'src/protocol',
   'src/event-log',
   'src/catalog',
+  'src/search',
   'src/sessions',
   'src/review',
   'src/server-requests',

@@ -27,7 +27,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
     `),
     types: names(`
-      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
+      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
+      FoundTool ToolField ToolSearchOptions
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
@@ -52,6 +53,19 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       UrlHandler
       RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
+      JSONRPCErrorResponse JSONRPCMessage JSONRPCNotification JSONRPCRequest JSONRPCResponse
+      JSONRPCResultResponse MessageMeta MessageParams ProgressToken RequestId Result Annotations AudioContent
+      BlobResourceContents ContentBlock EmbeddedResource Icon ImageContent Meta Resource ResourceLink Role
+      TextContent TextResourceContents CallToolResult CompleteResult GetPromptResult Prompt PromptArgument
+      PromptMessage ReadResourceResult ResourceTemplate Tool ToolAnnotations ToolSchema ClientCapabilities
+      Implementation LoggingLevel ServerCapabilities BooleanField ChoiceField ChoicesField
+      CreateMessageRequestParams CreateMessageResult CreateMessageResultWithTools ElicitRequestFormParams
+      ElicitRequestURLParams ElicitResult FieldLabels FormField ModelPreferences NumberField Root
+      SamplingContent SamplingMessage ServerRequestParams TextField TitledChoice TitledChoiceField
+      TitledChoicesField ToolResultContent ToolUseContent AuthInfo FetchLike MessageExtraInfo Transport
+      TransportSendOptions AddClientAuthentication AuthorizationServerMetadata OAuthClientInformation
+      OAuthClientInformationMixed OAuthClientMetadata OAuthClientProvider OAuthDiscoveryState
+      OAuthProtectedResourceMetadata OAuthTokens
     `),
   },
   {

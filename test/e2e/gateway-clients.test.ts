@@ -107,7 +107,7 @@ describe('the AI SDK', () => {
       });
       try {
         const { [kind === 'http' ? ECHO : QUICK_ECHO]: echo } = await client.tools();
-        const given = { toolCallId: '1', messages: [] };
+        const given = { toolCallId: '1', messages: [], context: {} };
         expect(await echo?.execute({ message: 'hello' }, given)).toMatchObject({
           content: [{ type: 'text', text: 'Echo: hello' }],
         });

@@ -41,11 +41,13 @@ const PAGES = [
   'guide/agent-loop',
   'guide/review',
   'guide/gateway',
+  'guide/tool-search',
   'guide/logging',
   'guide/migrating',
   'guide/troubleshooting',
   'reference/observables',
 ];
+const RUN_TYPESCRIPT = new URL('../support/run-typescript.mjs', import.meta.url);
 /** The packages that a reader has installed. */
 const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'rxjs', 'xstate'];
 const PAGE_LIMIT_MS = 120_000;
@@ -64,7 +66,7 @@ describe('the guide', () => {
     async (name) => {
       const page = readFileSync(join(ROOT, `docs/${name}.md`), 'utf8');
       const signal = AbortSignal.timeout(PAGE_LIMIT_MS - 10_000);
-      const reader = await makeReader(page.includes(SHOWN_PLACES[0] ?? ''), signal);
+      const reader = await makeReader(page, signal);
       for (const step of stepsOf(page)) {
         if (step.kind === 'file') {
           writeFileSync(join(reader.project, step.name), here(step.text, reader));
@@ -82,7 +84,7 @@ describe('the guide', () => {
   );
 });
 
-async function makeReader(signsIn: boolean, signal: AbortSignal): Promise<Reader> {
+async function makeReader(page: string, signal: AbortSignal): Promise<Reader> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-guide-')));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const project = join(home, 'project');
@@ -96,6 +98,9 @@ async function makeReader(signsIn: boolean, signal: AbortSignal): Promise<Reader
   writeFileSync(join(bin, 'troupe'), `#!/bin/sh\n${command}`, { mode: 0o755 });
   const unset = { XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined, FORCE_COLOR: undefined };
   const env = { ...process.env, ...unset, HOME: home, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  const hasTypescript = /^\$ node \S+\.ts$/m.test(page);
+  if (hasTypescript) Object.assign(env, { NODE_OPTIONS: `--import=${RUN_TYPESCRIPT.href}` });
+  const signsIn = page.includes(SHOWN_PLACES[0] ?? '');
   return { home, project, env, places: signsIn ? await startSignInServer(signal) : [] };
 }
 

@@ -75,8 +75,8 @@ it('The agent snippet of the README runs with a scripted model', async () => {
   await cp(join(ROOT, 'docs/examples/agent-loop'), join(folder, 'agent-loop'), { recursive: true });
   const before = `
     import { createTroupe } from 'mcp-troupe';
-    import { model } from './agent-loop/scripted/ai-sdk.mjs';
-    import { everything } from './agent-loop/servers.mjs';
+    import { model } from './agent-loop/scripted/ai-sdk.ts';
+    import { everything } from './agent-loop/servers.ts';
     const troupe = createTroupe({ servers: { everything } });
     await troupe.start();
     const confirm = async () => true;
@@ -84,7 +84,8 @@ it('The agent snippet of the README runs with a scripted model', async () => {
   const after = 'console.log(text); await troupe.close();';
   await writeFile(join(folder, 'program.mjs'), `${before}\n${snippet}\n${after}\n`);
 
-  const { stdout } = await run(process.execPath, ['program.mjs'], { cwd: folder });
+  const { href } = new URL('../support/run-typescript.mjs', import.meta.url);
+  const { stdout } = await run(process.execPath, [`--import=${href}`, 'program.mjs'], { cwd: folder });
 
   expect(stdout).toContain('It is 5');
 });

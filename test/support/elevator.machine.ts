@@ -16,7 +16,7 @@ export const elevatorMachine = createMachine({
       after: { doorTimeout: 'sleeping', 2000: { actions: 'dim' } },
       on: {
         'floor.called': [
-          { guard: 'isHere', actions: 'openDoor' },
+          { guard: 'isHere', actions: 'openInspection' },
           { guard: { type: 'isNear', params: { floors: 1 } }, target: 'moving', reenter: true },
           {
             guard: and(['isUp', or([not('isFull'), stateIn('idle')])]),

@@ -139,7 +139,7 @@ export async function connectClient(
     name,
     client,
     session,
-    goAway: (awaySince) => void Object.assign(far, { awaySince }),
+    goAway: (disconnectedSince) => void Object.assign(far, { disconnectedSince }),
     questions,
     notifications,
     of,

@@ -18,7 +18,7 @@ import type {
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { FailurePhase, Verdict } from '../../machines/policy/failure.js';
 import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
-import { withConnectionDoor } from '../../src/actor-system/event-filter.js';
+import { withConnectionFilter } from '../../src/actor-system/event-filter.js';
 import { FIRST_LIFE, pathOf, PLAIN_POLICY } from './connection-driver.js';
 import { createControlledClock } from './controlled-clock.js';
 import { HeldEffects, type OutputOf, type Slot } from './held-effects.js';
@@ -56,7 +56,7 @@ export class ManagerDriver {
 
   constructor({ inspect, ...input }: ManagerDriverOptions = {}) {
     const machine = managerMachine.provide({
-      actors: { connection: withConnectionDoor(this.#effects.machine, () => {}) },
+      actors: { connection: withConnectionFilter(this.#effects.machine, () => {}) },
     });
     this.#manager = createActor(machine, {
       clock: this.clock,

@@ -11,7 +11,7 @@ import type { connectionMachine } from '../../machines/connection/connection.mac
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { SignInEvent } from '../../machines/sign-in/sign-in.events.js';
 import type { FailurePhase, Verdict } from '../../machines/policy/failure.js';
-import { withConnectionDoor } from '../../src/actor-system/event-filter.js';
+import { withConnectionFilter } from '../../src/actor-system/event-filter.js';
 import { makeRecorder } from '../../src/event-log/record/make-recorder.js';
 import { NumberedClock } from '../../src/actor-system/numbered-clock.js';
 import { RootSupervisor } from '../../src/actor-system/root-actors.js';
@@ -218,7 +218,7 @@ class RandomRun {
 
   constructor({ partSize = Infinity }: RandomRunOptions) {
     this.log = new MemoryLog(partSize);
-    const connection = withConnectionDoor(this.#effects.machine, () => {});
+    const connection = withConnectionFilter(this.#effects.machine, () => {});
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
       input: INPUT,
       clock: this.#timers,

@@ -76,7 +76,7 @@ function supervise(
       seed: 1,
       tokenMask: () => NO_MASK,
     },
-    reading: new ConfigReader({}, trustedEntries, publisher.publish),
+    reader: new ConfigReader({}, trustedEntries, publisher.publish),
     manager: {
       startSlots: 4,
       slotHoldMs: 2_000,

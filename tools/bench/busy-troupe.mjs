@@ -5,7 +5,7 @@ import { fromDist } from './from-dist.mjs';
 const { connectionMachine } = await fromDist('machines/connection/connection.machine.js');
 const { managerMachine } = await fromDist('machines/manager/manager.machine.js');
 const { DEFAULT_POLICY } = await fromDist('machines/policy/policy.js');
-const { withConnectionDoor } = await fromDist('src/actor-system/event-filter.js');
+const { withConnectionFilter } = await fromDist('src/actor-system/event-filter.js');
 const { makeRecorder } = await fromDist('src/event-log/record/make-recorder.js');
 const { RootSupervisor } = await fromDist('src/actor-system/root-actors.js');
 const { NumberedClock } = await fromDist('src/actor-system/numbered-clock.js');
@@ -59,7 +59,7 @@ export class BusyTroupe {
     const { actors } = connectionMachine.implementations;
     const effects = Object.keys(actors).map((slot) => [slot, this.#effect(slot)]);
     const provided = { ...Object.fromEntries(effects), watchSession: this.#watch() };
-    const connection = withConnectionDoor(connectionMachine.provide({ actors: provided }), () => {});
+    const connection = withConnectionFilter(connectionMachine.provide({ actors: provided }), () => {});
     const machine = managerMachine.provide({ actors: { connection } });
     this.#manager = createActor(machine, { input: INPUT, clock: timers }).start();
     if (sink !== undefined) {

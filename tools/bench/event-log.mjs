@@ -115,7 +115,7 @@ function looking(bytes) {
   const log = openLog(bytes);
   const opened = performance.now() - begun;
   const megabytes = (bytes.length / 1e6).toFixed(0);
-  console.log(`Looking at ${count(log.last)} entries (${megabytes} MB)`);
+  console.log(`Opening a log of ${count(log.last)} entries (${megabytes} MB)`);
   line('open, ms', opened.toFixed(0));
   const changes = performance.now();
   let bars = 0;
@@ -127,8 +127,8 @@ function looking(bytes) {
     log.at(entry);
     return performance.now() - before;
   });
-  line('any moment, ms (median of 100)', median(seeks).toFixed(1));
-  line('any moment, ms (longest)', Math.max(...seeks).toFixed(1));
+  line('seek, ms (median of 100)', median(seeks).toFixed(1));
+  line('seek, ms (longest)', Math.max(...seeks).toFixed(1));
 }
 
 const eventsPerEntry = await eventsOfActors(SHORT);

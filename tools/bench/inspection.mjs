@@ -94,9 +94,9 @@ async function machines() {
   console.log(
     `Events of the charts, microseconds of processor time each (median of ${ROUNDS} rounds, interleaved)`,
   );
-  line('nobody watches', median(off).toFixed(1));
-  line('a recorder that writes nowhere', median(recorded).toFixed(1));
-  line('a page watches', median(watched).toFixed(1));
+  line('no page is open', median(off).toFixed(1));
+  line('a recorder without a target', median(recorded).toFixed(1));
+  line('a page is open', median(watched).toFixed(1));
   line('recorder, history and page', (median(watched) - median(off)).toFixed(1));
 }
 
@@ -128,8 +128,8 @@ async function calls() {
   }
   await troupe.close();
   console.log(`Calls in a fleet of ${FLEET}, as fast as they go, microseconds of processor time each`);
-  line('the page is served, and nobody watches', median(off).toFixed(0));
-  line('a page watches: wire, calls, all rows', median(watched).toFixed(0));
+  line('the page is served, none is open', median(off).toFixed(0));
+  line('a page is open: protocol messages, calls, all rows', median(watched).toFixed(0));
 }
 
 /** Milliseconds from the start of a call to its line in a page of this process. */
@@ -163,10 +163,10 @@ async function latency() {
   const sorted = waits.toSorted((a, b) => a - b);
   const at = (share) => sorted[Math.floor(sorted.length * share)].toFixed(1);
   console.log(
-    `From a call to the page that is told of it, milliseconds, about 100 a second in a fleet of ${FLEET}`,
+    `From a call to its arrival at the page, milliseconds, about 100 a second in a fleet of ${FLEET}`,
   );
-  line('half of them within', at(0.5));
-  line('99 of 100 within', at(0.99));
+  line('median', at(0.5));
+  line('99th percentile', at(0.99));
 }
 
 await machines();

@@ -106,20 +106,20 @@ export const TARGETS = [
     what: 'HTTP server restarted: next call answers (1 is yes)',
     ...{ least: 1, unit: '', value: least('recovery', 'session lost', 'answered') },
   },
-  toFloor('close of 50 obedient servers', 1.2, 'close', '50 obedient', 'closeMs'),
+  toFloor('close of 50 well-behaved servers', 1.2, 'close', '50 well-behaved', 'closeMs'),
   {
-    what: 'close of 50 stubborn servers under `sh -c`',
+    what: 'close of 50 servers that ignore SIGTERM, under `sh -c`',
     ...{
       most: 4.5,
       unit: 's',
-      value: (results) => seconds(most('close', '50 stubborn under sh -c', 'closeMs')(results)),
+      value: (results) => seconds(most('close', '50 that ignore SIGTERM, under sh -c', 'closeMs')(results)),
     },
   },
   {
     what: 'left alive after that',
     most: 0,
     unit: '',
-    value: most('close', '50 stubborn under sh -c', 'later'),
+    value: most('close', '50 that ignore SIGTERM, under sh -c', 'later'),
   },
   toSdk('heap of an idle connection, 50 stdio', 0.8, 'memory', 'stdio, 50', 'heapKiB'),
   toSdk('heap of an idle connection, 1,000 in memory', 1, 'memory', 'in memory, 1,000', 'heapKiB'),
@@ -134,7 +134,7 @@ export const TARGETS = [
     ...{ most: 15, unit: 'µs', value: itself('observing', 'recorder', 'eventUs') },
   },
   {
-    what: 'a call through the gateway, half within',
+    what: 'a call through the gateway, median',
     ...{
       most: 1.5,
       against: 'a direct call behind one pipe hop',

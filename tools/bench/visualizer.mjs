@@ -124,7 +124,7 @@ const SCRUB = `new Promise((resolve) => {
 })`;
 
 async function scrub(page) {
-  console.log(`Going through it, ${SCRUB_MS / 1_000} s over all of it and back`);
+  console.log(`Scrubbing, ${SCRUB_MS / 1_000} s through the whole log and back`);
   await page.locator('.fleet-row').click();
   for (const view of VIEWS) {
     await page.click(`#tab-${view}`);
@@ -135,9 +135,9 @@ async function scrub(page) {
     const { frames, moments } = await page.evaluate(SCRUB);
     const spent = processorTime(pid) - before;
     const seconds = (frames.at(-1) - frames[0]) / 1_000;
-    line(`${view}, frames a second`, (frames.length / seconds).toFixed(0));
-    line(`${view}, other moments a second`, (moments / seconds).toFixed(0));
-    line(`${view}, processor time of a moment, ms`, ((spent * 1_000) / moments).toFixed(0));
+    line(`${view}, frames per second`, (frames.length / seconds).toFixed(0));
+    line(`${view}, new positions per second`, (moments / seconds).toFixed(0));
+    line(`${view}, processor time per position, ms`, ((spent * 1_000) / moments).toFixed(0));
   }
 }
 
@@ -215,8 +215,8 @@ try {
   const waits = sorted(await eventToPixel(browser));
   console.log(`From an event to the screen, milliseconds, about 100 a second in a fleet of ${FLEET}`);
   line(`seen of ${EVENTS}`, String(waits.length));
-  line('half of them within', waits[Math.floor(waits.length / 2)].toFixed(0));
-  line('99 of 100 within', waits[Math.floor(waits.length * 0.99)].toFixed(0));
+  line('median', waits[Math.floor(waits.length / 2)].toFixed(0));
+  line('99th percentile', waits[Math.floor(waits.length * 0.99)].toFixed(0));
 } finally {
   await browser.close();
   await sources.close();

@@ -36,7 +36,7 @@ export const REASONS = {
     'server (2 to 4 ms), so that a killed host leaves nothing behind. An unchanged list is not reviewed again, and a retry ' +
     'without delay does not wait for a timer. We did not start the guard after the server, because the server would be ' +
     'unguarded for a moment.',
-  'close of 50 obedient servers':
+  'close of 50 well-behaved servers':
     'Both cores are busy all the time: 50 Node processes exit, and the host works beside them. The host needs about 55 ms ' +
     'of processor time, and the floor 12. Nearly half of it is the charts of 50 connections, each of which is drained, ' +
     'closed, confirmed gone and published; most of the rest is Node closing 150 pipes. Closing stdin at once instead of ' +

@@ -16,9 +16,9 @@ The protocol's own tests, from \`@modelcontextprotocol/conformance\`, run offlin
 npm run test:conformance
 \`\`\`
 
-The client scenarios are played by a troupe with one HTTP entry; the server scenarios go through
-\`troupe serve --bare --http --no-token\`, in front of a server on stdio. A scenario counts where no check failed or gave a warning, where
-at least so many checks passed as stand here, and where the client ended as it should: some scenarios would pass for a
+A troupe with one HTTP entry runs the client scenarios; the server scenarios go through
+\`troupe serve --bare --http --no-token\`, in front of a server on stdio. A scenario passes only if no check
+fails or warns, at least the listed number of checks pass, and the client ends as it should: some scenarios would pass for a
 client that does nothing.
 `;
 

@@ -1,6 +1,6 @@
 /**
  * Prints the software bill of materials of the package as CycloneDX JSON: what an installation brings, from the lock file,
- * and the packages that are bundled into the inspection page.
+ * and the packages that are bundled into its code and its inspection page.
  *
  *     npm run --silent sbom > troupe.cdx.json
  */
@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { IN_THE_CODE, IN_THE_PAGE } from './bundled.mjs';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(project, path), 'utf8');
@@ -30,10 +31,9 @@ function installed() {
   return { ...all, components, dependencies };
 }
 
-/** The packages that `notices.txt` of the built page names, from the same list. */
+/** The bundled packages, from the same list. */
 function bundled() {
-  const [, list = ''] = /const BUNDLED = \[([^\]]*)\]/.exec(read('visualizer/notices.ts')) ?? [];
-  return [...list.matchAll(/'([^']+)'/g)].map(([, name]) => {
+  return [...IN_THE_CODE, ...IN_THE_PAGE].map((name) => {
     const { version, license } = packages[`node_modules/${name}`];
     return {
       'bom-ref': `${name}@${version}#bundled`,

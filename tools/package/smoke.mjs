@@ -3,29 +3,17 @@
  * production build of XState, and with the strictest compiler settings. `smoke.mjs [TARBALL]`; packs one itself if none
  * is given.
  */
-import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { emptyProject, install, run, tarballIn } from './install.mjs';
 
-const INSTALL_LIMIT_MS = 5 * 60_000;
 const CHECK_LIMIT_MS = 60_000;
 const MAX_BYTES = 5_000_000;
 const NOT_SHIPPED = /\.(?:map|svg|png|jpe?g|gif|webp|avif|ico)$/;
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-const folder = mkdtempSync(join(tmpdir(), 'troupe-smoke-'));
+const { version, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+const folder = emptyProject('smoke');
 
 const checks = {
   'it is at most 5 MB, without source maps and pictures': () => {
@@ -36,6 +24,15 @@ const checks = {
     if (unwanted.length > 0) throw new Error(`it ships ${unwanted.join(', ')}`);
     const bytes = files.reduce((sum, name) => sum + statSync(join(shipped, name)).size, 0);
     if (bytes > MAX_BYTES) throw new Error(`it is ${bytes} bytes`);
+  },
+  'npm installs it beside the oldest and the newest version of each peer': () => {
+    const peers = Object.entries(peerDependencies).map(([name, range]) => ({
+      name,
+      ranges: range.split(' || '),
+    }));
+    for (const end of [0, -1]) {
+      install(folder, '--dry-run', ...peers.map(({ name, ranges }) => `${name}@${ranges.at(end)}`));
+    }
   },
   'every entry point loads': () => node('import-every-entry-point.mjs'),
   'the adapters load beside their frameworks': () => {
@@ -58,27 +55,21 @@ const checks = {
     if (!tools.includes('describeCategory')) throw new Error(`it lists:\n${tools}`);
   },
   'the page is served with all its files': () => node('read-the-page.mjs'),
-  'an in-process server is called, and nothing keeps the process': () => node('call-in-process-server.mjs'),
-  "'.' compiles with exactOptionalPropertyTypes and without skipLibCheck": () => tsc('tsconfig.root.json'),
+  'a server of the SDK in the process is called, and nothing keeps the process': () => {
+    for (const name of ['@modelcontextprotocol/sdk', 'zod']) link(name);
+    node('call-in-process-server.mjs');
+  },
+  'what needs no XState compiles with exactOptionalPropertyTypes, without skipLibCheck and without the DOM':
+    () => tsc('tsconfig.root.json'),
   "what is built on './machines' can be declared": () => tsc('tsconfig.machines.json'),
 };
 
-function run(command, args, timeout) {
-  return execFileSync(command, args, {
-    cwd: folder,
-    encoding: 'utf8',
-    timeout,
-    killSignal: 'SIGKILL',
-    stdio: 'pipe',
-  });
-}
-
 function node(...args) {
-  return run(process.execPath, args, CHECK_LIMIT_MS);
+  return run(folder, process.execPath, args, CHECK_LIMIT_MS);
 }
 
 function troupe(...args) {
-  return run(join(folder, 'node_modules', '.bin', 'troupe'), args, CHECK_LIMIT_MS);
+  return run(folder, join(folder, 'node_modules', '.bin', 'troupe'), args, CHECK_LIMIT_MS);
 }
 
 function tsc(config) {
@@ -99,11 +90,6 @@ function link(name) {
   symlinkSync(join(project, 'node_modules', name), place);
 }
 
-function pack() {
-  const packed = run('npm', ['pack', project, '--ignore-scripts', '--json'], INSTALL_LIMIT_MS);
-  return join(folder, JSON.parse(packed)[0].filename);
-}
-
 function explain(error) {
   const { stdout = '', stderr = '', signal } = error;
   return [error.message, signal ? `ended by ${signal}: it did not exit by itself` : '', stdout, stderr]
@@ -114,9 +100,7 @@ function explain(error) {
 let failed = 0;
 try {
   cpSync(join(project, 'tools', 'package', 'consumer'), folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarball = process.argv[2] === undefined ? pack() : resolve(process.argv[2]);
-  run('npm', ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund'], INSTALL_LIMIT_MS);
+  install(folder, tarballIn(folder, process.argv[2]));
 
   for (const [name, check] of Object.entries(checks)) {
     try {

@@ -6,7 +6,7 @@ import { isOfBrowser } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
 import { stepBy } from './state/moves.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
-import { MomentProvider, useMoment, usePage, useTheater, useTimes } from './state/theater.js';
+import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
 import { count } from './state/times.js';
 import { ChartView } from './views/chart-view.js';
 import { DetailsView } from './views/details-view.js';
@@ -166,7 +166,7 @@ function ProblemBanner({
 }
 
 function Tabs() {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const { view } = usePage();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -218,7 +218,7 @@ const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
 
 /** Keys that work everywhere except while the user types. */
 function useKeys(): void {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
@@ -243,7 +243,7 @@ function useKeys(): void {
 
 /** Opens a log that is dropped anywhere on the page. */
 function useDrop(): void {
-  const { open } = useTheater();
+  const { open } = usePageContext();
   useEffect(() => {
     const listening = new AbortController();
     const { signal } = listening;
@@ -278,7 +278,7 @@ function Guarded({ what, children }: { what: string; children: ComponentChildren
 
 /** Moves the time window of the timeline along with the moment, in whichever view the moment changes. */
 function useWindowThatFollows(): void {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const { cursor, book } = usePage();
   const moment = useMoment();
   // Until the log answers, the moment is still the previous one.

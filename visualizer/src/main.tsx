@@ -7,7 +7,7 @@ import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
 import { Runtime, takeAccess } from './state/runtime.js';
-import { TheaterProvider } from './state/theater.js';
+import { PageContextProvider } from './state/page-context.js';
 import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
 import { startWorker } from './worker/start-workers.js';
@@ -125,8 +125,8 @@ else {
 const root = document.querySelector('#page');
 if (root !== null)
   render(
-    <TheaterProvider
-      theater={{
+    <PageContextProvider
+      pageContext={{
         state,
         log,
         layouts,
@@ -135,6 +135,6 @@ if (root !== null)
       }}
     >
       <App />
-    </TheaterProvider>,
+    </PageContextProvider>,
     root,
   );

@@ -1,5 +1,5 @@
 /**
- * Runs the chart of one account: sends it facts and listens to what it emits. If the chart dies of an internal error,
+ * Runs the chart of one account: sends it facts and listens to what it emits. If the chart crashes because of an internal error,
  * its supervisor restarts it, and pending promises reject.
  */
 import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';

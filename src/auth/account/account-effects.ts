@@ -7,8 +7,8 @@
  *     up.
  */
 import { fromCallback, type NonReducibleUnknown } from 'xstate';
-import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { OAuthTokens } from '../../mcp/oauth.js';
+import type { FetchLike } from '../../mcp/transport.js';
 import type { Failure } from '../../../machines/policy/failure.js';
 import type { TokenFacts } from '../../../machines/policy/token-life.js';
 import type {

@@ -3,7 +3,7 @@
  * sign in. `signInMachine` decides; the account sends it facts and passes the outcome to the callers that wait for it.
  */
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider } from '../../mcp/oauth.js';
 import type { SignInEvent } from '../../../machines/sign-in/sign-in.events.js';
 import type { KnownSecrets } from '../../secrets/known-secrets.js';
 import type { Clock } from '../../ports.js';
@@ -41,7 +41,7 @@ export interface AuthSessionParts {
   /** The secrets of the provider and of the client. */
   readonly secrets: KnownSecrets;
   readonly exclusively: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** Calls `onChange` when somebody may have signed in, until the returned function is called. */
+  /** Calls `onChange` when someone may have signed in, until the returned function is called. */
   readonly watch: (onChange: () => void) => () => void;
   /** Shows the address to a person; may return the answer. */
   readonly ask: (url: string) => unknown;
@@ -117,7 +117,7 @@ export class AuthSession implements HttpAuth {
   }
 
   /**
-   * Resolves when somebody has signed in, here or elsewhere. Calls `asked` when a person can: with the address, or
+   * Resolves when someone has signed in, here or elsewhere. Calls `asked` when a person can: with the address, or
    * without one if the sign-in has to happen elsewhere. Rejects with a `TransportError` if nobody can sign in, and with
    * the signal's reason.
    */

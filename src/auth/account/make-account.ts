@@ -2,7 +2,12 @@
  * Makes an account: with Troupe's own provider and a store, or with a provider of the host. For Troupe's own provider
  * it prepares how the client proves itself: by a key, or by a grant that needs no person.
  */
-import type { OAuthClientProvider, OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from '../../mcp/oauth.js';
 import { KnownSecrets } from '../../secrets/known-secrets.js';
 import { PACKAGE } from '../../package.js';
 import { messageOf } from '../../text/error-message.js';
@@ -15,21 +20,20 @@ import { StoredOAuthProvider, type UnattendedRequest } from '../oauth-provider.j
 import { openBrowser } from '../open-browser.js';
 import { ownerOf, type TokenOwner, type TokenStore } from '../stores/token-store.js';
 import { Mutex } from '../../async/mutex.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { viewOf } from '../provider-view.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';
 
-export type AccountSurroundings = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
+export type AccountEnvironment = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
 
 /** `client` is the one the options name for this server. */
 export async function ownAccount(
   server: AuthServer,
   options: AccountOptions,
   client: OAuthClient | undefined,
-  surroundings: AccountSurroundings,
+  environment: AccountEnvironment,
 ): Promise<AuthSession> {
-  const { clock, diagnose } = surroundings;
+  const { clock, diagnose } = environment;
   const { clientMetadataUrl, redirectUrl, pinnedScope, loopback, endpoints, onAuthorizationUrl } = options;
   const scope = pinnedScope ?? options.scope;
   const store = options.store ?? createFileTokenStore();
@@ -65,7 +69,7 @@ export async function ownAccount(
       if (options.openBrowser === true) openBrowser(url);
       return onAuthorizationUrl?.({ server, url });
     },
-    ...surroundings,
+    ...environment,
   });
 }
 
@@ -73,7 +77,7 @@ export async function ownAccount(
 export function hostedAccount(
   server: AuthServer,
   provider: OAuthClientProvider,
-  surroundings: AccountSurroundings,
+  environment: AccountEnvironment,
 ): AuthSession {
   const secrets = new KnownSecrets();
   return new AuthSession({
@@ -90,7 +94,7 @@ export function hostedAccount(
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
     watch: () => () => {},
     ask: () => undefined,
-    ...surroundings,
+    ...environment,
   });
 }
 
@@ -245,7 +249,7 @@ function unattendedRequest(
     const request = toAssertionRequest(server, scope, state);
     const given: unknown = await askHost("the client's 'assertion'", () => assertion(request));
     if (typeof given !== 'string' || given === '')
-      throw new Error("the client's 'assertion' gave no string.");
+      throw new Error("the client's 'assertion' returned no string.");
     return form(JWT_BEARER, { assertion: given, scope });
   };
 }

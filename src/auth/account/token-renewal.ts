@@ -8,14 +8,10 @@
  *     host does not name the issuer, it is the first one that the server named.
  * N3. A rejection deletes that token and nothing else. Nothing is deleted for any other reason.
  */
-import {
-  fetchToken,
-  refreshAuthorization,
-  type OAuthClientProvider,
-} from '@modelcontextprotocol/sdk/client/auth.js';
+import { fetchToken, refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { OAuthClientProvider, OAuthTokens } from '../../mcp/oauth.js';
 import { InvalidGrantError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
-import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../../mcp/transport.js';
 import type { Mask } from '../../secrets/secrets.js';
 import { isClientRefusal, isRefusal, toPassingFailure, toSignInFailure } from '../auth-failure.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from '../auth-server-discovery.js';

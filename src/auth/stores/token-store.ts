@@ -5,7 +5,7 @@
  * K2. A change to a sign-in happens within `exclusively` and first reads what is stored: another process may have
  *     renewed it, and that result counts.
  */
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '../../mcp/oauth.js';
 import { Mutex } from '../../async/mutex.js';
 
 /** Whose sign-in it is. */
@@ -90,7 +90,7 @@ export function createMemoryTokenStore(
   const watchers = new Map<string, Set<() => void>>();
   const turns = new Mutex();
   const changed = (key: string): void => {
-    for (const tell of watchers.get(key) ?? []) tell();
+    for (const notify of watchers.get(key) ?? []) notify();
   };
   for (const [owner, signIn] of kept) signIns.set(ownerKey(owner), structuredClone(signIn));
   return {

@@ -77,7 +77,7 @@ function toValue(key: string, text: string, wanted: WantedValues): unknown {
 
 function inexact(where: string): UsageError {
   return new UsageError(
-    `${where} holds a number that cannot be sent exactly; where the tool takes a string, give it as a JSON string`,
+    `${where} holds a number that cannot be sent exactly; if the tool takes a string, give it as a JSON string`,
   );
 }
 

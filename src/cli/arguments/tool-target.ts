@@ -1,5 +1,5 @@
 /**
- * Finds the tool that a person means: by its name for the model, or as `server/tool`.
+ * Finds the tool that a person means: by its name for the model, or as `server/tool` or `server.tool`.
  *
  * A name for the model is never taken apart (see `catalog/naming.ts`). Before anything starts, it only narrows down the
  * servers that can have the tool; the started catalog decides which tool it is.
@@ -10,9 +10,14 @@ import { nearestName } from '../../text/near-miss.js';
 /** A truncated name ends in a hash of nine characters; the part before it follows the template. */
 const SURE_LENGTH = 64 - 9;
 
+/** What can be neither JSON, `-`, nor `key=value`. */
+const TOOL_WORD = /^(?!-$)[^\s{["=]+$/;
+
 /** The servers that can have this tool. */
 export function candidateServers(tool: string, servers: readonly string[]): readonly string[] {
-  return servers.filter((server) => tool.startsWith(`${server}/`) || tool.startsWith(exposedStart(server)));
+  return servers.filter((server) =>
+    [`${server}/`, `${server}.`, exposedStart(server)].some((start) => tool.startsWith(start)),
+  );
 }
 
 /** How the exposed names of a server's tools begin, as far as that is certain. */
@@ -20,15 +25,30 @@ function exposedStart(server: string): string {
   return `mcp__${server}__`.replace(/[^a-zA-Z0-9_-]/gu, '_').slice(0, SURE_LENGTH);
 }
 
+/** The server and the tool may be two words, unless the second one can only be an argument. */
+export function joinTarget(
+  tool: string,
+  words: readonly string[],
+  servers: readonly string[],
+): { readonly tool: string; readonly words: readonly string[] } {
+  const [first, ...rest] = words;
+  if (first === undefined || !servers.includes(tool) || !TOOL_WORD.test(first)) return { tool, words };
+  return { tool: `${tool}/${first}`, words: rest };
+}
+
 export function findTool(wanted: string, tools: readonly CatalogTool[]): CatalogTool | undefined {
-  return tools.find(({ name }) => name === wanted) ?? tools.find((tool) => rawName(tool) === wanted);
+  return (
+    tools.find(({ name }) => name === wanted) ??
+    tools.find((tool) => rawName(tool) === wanted) ??
+    tools.find((tool) => rawName(tool, '.') === wanted)
+  );
 }
 
 /** The message if no server can have this tool. */
 export function noServerFor(tool: string, servers: readonly string[]): string {
-  const server = /^mcp__(.+?)__/.exec(tool)?.[1] ?? /^([^/]+)\//.exec(tool)?.[1];
+  const server = /^mcp__(.+?)__/.exec(tool)?.[1] ?? /^([^/.]+)[/.]/.exec(tool)?.[1];
   if (server !== undefined) return noSuchServer(server, servers);
-  return `'${tool}' names no server: write mcp__SERVER__TOOL or SERVER/TOOL`;
+  return `'${tool}' names no server: write mcp__SERVER__TOOL, SERVER/TOOL, SERVER.TOOL or SERVER TOOL`;
 }
 
 export function noSuchServer(server: string, servers: readonly string[]): string {
@@ -41,7 +61,10 @@ export function noSuchTool(
   servers: readonly string[],
   tools: readonly CatalogTool[],
 ): string {
-  const known = wanted.startsWith('mcp__') ? tools.map(({ name }) => name) : tools.map(rawName);
+  const isDotted = servers.some((server) => wanted.startsWith(`${server}.`));
+  const known = wanted.startsWith('mcp__')
+    ? tools.map(({ name }) => name)
+    : tools.map((tool) => rawName(tool, isDotted ? '.' : '/'));
   return `no tool of ${servers.join(' or ')} is called '${wanted}'${suggestion(wanted, known)}`;
 }
 
@@ -50,6 +73,6 @@ function suggestion(word: string, known: readonly string[]): string {
   return nearest === undefined ? '' : `; did you mean '${nearest}'?`;
 }
 
-function rawName({ server, tool }: CatalogTool): string {
-  return `${server}/${tool}`;
+function rawName({ server, tool }: CatalogTool, separator: '/' | '.' = '/'): string {
+  return `${server}${separator}${tool}`;
 }

@@ -1,5 +1,5 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '../../mcp/server-offers.js';
 import { visibleJson } from '../../json/visible-json.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
@@ -16,16 +16,16 @@ import { showingCallProgress, showingProgress } from '../output/progress.js';
 import { manyLines, oneLine } from '../output/safe-text.js';
 import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
-import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
+import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { wakeDormant } from './check-command.js';
 import { withTroupe } from '../with-troupe.js';
-import { whatIsUnnamed, whyLeftOut } from '../../requests/unknown-tool.js';
+import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 export interface CallRequest {
-  /** Name for the model, or `server/tool`. */
+  /** Name for the model, `server/tool` or `server.tool`; or the server, if the tool is the first of the words. */
   readonly tool: string;
-  /** The arguments as given on the command line. */
+  /** The words after it: the arguments. */
   readonly words: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
 }
@@ -33,9 +33,10 @@ export interface CallRequest {
 /** `EXIT.failed` if the server is not ready, the call fails, or the tool answers with an error. */
 export async function call(flags: Flags, terminal: Terminal, request: CallRequest): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
-  const servers = serversFor(request.tool, configuration);
+  const { tool: wanted, words } = joinTarget(request.tool, request.words, configuration.names);
+  const servers = serversFor(wanted, configuration);
   noteWarnings(configuration.warnings, servers, terminal);
-  const given = await readArguments(request.words, request.stdin);
+  const given = await readArguments(words, request.stdin);
   const askInput = await askForInputs(flags, servers, terminal, request.stdin);
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers, askInput });
   return withTroupe(troupe, terminal, async (signal) => {
@@ -44,18 +45,18 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
       await wakeDormant(troupe, signal);
     });
     await requireFound(troupe, servers, signal);
-    const tool = findTool(request.tool, troupe.tools);
+    const tool = findTool(wanted, troupe.tools);
     const server = troupe.status.find((row) => row.server === tool?.server);
     if (tool === undefined || server === undefined || !isUsable(server)) {
-      const leftOut = whyLeftOut(request.tool, troupe.status);
+      const leftOut = whyLeftOut(wanted, troupe.status);
       if (leftOut !== undefined) {
         terminal.note(oneLine(leftOut.message));
         return EXIT.failed;
       }
       if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
-      const unnamed = oneLine(whatIsUnnamed(troupe.status));
+      const unnamed = oneLine(serversWithoutTools(troupe.status));
       throw new UsageError(
-        `${noSuchTool(request.tool, servers, troupe.tools)}${unnamed === '' ? '' : `.${unnamed}`}`,
+        `${noSuchTool(wanted, servers, troupe.tools)}${unnamed === '' ? '' : `.${unnamed}`}`,
       );
     }
     const args = toArguments(given, tool.inputSchema);
@@ -66,7 +67,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
         ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout, totalTimeoutMs: flags.timeout }),
       }),
     );
-    tell(result, flags, terminal);
+    printResult(result, flags, terminal);
     return result.isError === true ? EXIT.failed : EXIT.fine;
   });
 }
@@ -78,7 +79,7 @@ function serversFor(tool: string, configuration: Configuration): readonly string
   return requireEnabled(configuration, candidates);
 }
 
-function tell(result: CallToolResult, flags: Flags, terminal: Terminal): void {
+function printResult(result: CallToolResult, flags: Flags, terminal: Terminal): void {
   if (flags.json) return terminal.printJson(result, 2);
   const isError = result.isError === true;
   const stream = isError ? terminal.stderr : terminal.stdout;

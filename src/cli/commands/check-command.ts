@@ -5,6 +5,7 @@ import type { Troupe } from '../../runtime/troupe.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readConfiguration, requireFound } from '../configured-servers.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { serversNamed } from '../arguments/server-names.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
@@ -22,27 +23,34 @@ export interface CheckFlags extends Flags {
   readonly attempts: number;
 }
 
-/** `EXIT.fine` only if every enabled server is ready. */
+export interface CheckTarget {
+  /** Names of servers; empty for all. */
+  readonly servers: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** `EXIT.fine` only if every requested server is ready or disabled. */
 export async function check(
   flags: CheckFlags,
   terminal: Terminal,
-  stdin: NodeJS.ReadableStream,
+  { servers, stdin }: CheckTarget,
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
-  noteWarnings(configuration.warnings, configuration.names, terminal);
-  const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts, askInput });
+  const only = serversNamed(servers, configuration.names);
+  noteWarnings(configuration.warnings, only, terminal);
+  const askInput = await askForInputs(flags, only, terminal, stdin);
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts, only, askInput });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, async () => {
       await troupe.settled({ signal });
       await wakeDormant(troupe, signal);
     });
-    await requireFound(troupe, configuration.names, signal);
-    const { status } = troupe;
+    await requireFound(troupe, only, signal);
+    const status = troupe.status.filter(({ server }) => only.includes(server));
     if (flags.json) terminal.printJson({ servers: status }, 2);
     else terminal.print(renderCheck(status, terminal.colors));
-    const areTold = configuration.names.every((name) => status.some((row) => row.server === name));
-    return areTold && status.every(isFine) ? EXIT.fine : EXIT.failed;
+    const areShown = only.every((name) => status.some((row) => row.server === name));
+    return areShown && status.every(isFine) ? EXIT.fine : EXIT.failed;
   });
 }
 

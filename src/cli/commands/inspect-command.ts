@@ -11,7 +11,7 @@ import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { checkReadTwice, filesOfLog } from '../replay-files.js';
 import { oneLine } from '../output/safe-text.js';
-import { openDoor, showInspection } from '../output/show-inspection.js';
+import { openInspection, showInspection } from '../output/show-inspection.js';
 import { listenForStop } from '../signals.js';
 import { opened } from '../taken-port.js';
 import type { Terminal } from '../output/terminal.js';
@@ -49,8 +49,8 @@ async function attach(flags: InspectFlags, terminal: Terminal): Promise<ExitCode
   }
   if (others.length > 0)
     throw new UsageError(`Several are running; choose one with --pid: ${describe(running)}.`);
-  tell(only.url, flags, terminal);
-  if (mayOpen(flags)) openDoor(only.door, terminal);
+  printUrl(only.url, flags, terminal);
+  if (mayOpen(flags)) openInspection(only.door, terminal);
   return EXIT.fine;
 }
 
@@ -74,7 +74,7 @@ async function serve(flags: InspectFlags, terminal: Terminal, logs: readonly str
   const interruption = new AbortController();
   const stopListening = listenForStop(process, systemClock, () => interruption.abort());
   try {
-    tell(server.url, flags, terminal);
+    printUrl(server.url, flags, terminal);
     if (!flags.json) terminal.note('troupe: Ctrl-C stops.');
     await aborted(AbortSignal.any([interruption.signal, terminal.gone]));
     return EXIT.fine;
@@ -102,7 +102,7 @@ function mayOpen({ json, open = true }: InspectFlags): boolean {
   return open && !json;
 }
 
-function tell(url: string, { json }: InspectFlags, terminal: Terminal): void {
+function printUrl(url: string, { json }: InspectFlags, terminal: Terminal): void {
   if (json) terminal.printJson({ url });
   else terminal.print(url);
 }

@@ -47,7 +47,7 @@ export async function review(
   terminal: Terminal,
   { tools, stdin }: ReviewRequest,
 ): Promise<ExitCode> {
-  if (flags.yes === true && flags.accept !== true) throw new UsageError('--yes goes with --accept');
+  if (flags.yes === true && flags.accept !== true) throw new UsageError('--yes requires --accept');
   const configuration = await readConfiguration(flags);
   const asked = serversFor(tools, configuration);
   noteWarnings(configuration.warnings, asked, terminal);
@@ -70,7 +70,7 @@ export async function review(
     show(held, flags, terminal);
     const accepted =
       flags.accept === true ? await accept(held, troupe, flags, terminal, { stdin, signal }) : [];
-    tell({ held, accepted, isUnready }, flags, terminal);
+    printReview({ held, accepted, isUnready }, flags, terminal);
     const isDone = flags.accept === true ? accepted.length === held.length : !isTroubled;
     return isDone && !isUnready ? EXIT.fine : EXIT.failed;
   });
@@ -149,7 +149,7 @@ interface Seen {
   readonly isUnready: boolean;
 }
 
-function tell({ held, accepted, isUnready }: Seen, flags: ReviewFlags, terminal: Terminal): void {
+function printReview({ held, accepted, isUnready }: Seen, flags: ReviewFlags, terminal: Terminal): void {
   const left = held.filter((each) => !accepted.includes(each));
   if (flags.json) {
     const names = accepted.map(({ name }) => name);

@@ -149,7 +149,7 @@ async function serveServers(
   }
 }
 
-/** An unread pipe keeps its process alive for ever. For a slow reader, the timeout starts again with each read. */
+/** An unread pipe keeps its process alive forever. For a slow reader, the timeout starts again with each read. */
 function dropUnread(output: Writable, code: ExitCode, log: ServeLog): void {
   if (!(output instanceof Socket) || output.destroyed || output.writableLength === 0) return;
   output.setTimeout(STALLED_READER_MS, () => {
@@ -246,7 +246,7 @@ function checkFlags(flags: ServeFlags): void {
   const { host = '127.0.0.1', oauthIssuer, token } = flags;
   if (isLoopback(host) || token !== false || oauthIssuer !== undefined) return;
   throw new UsageError(
-    `--host ${host} lets other computers in: leave --no-token or --host out, or give --oauth-issuer URL`,
+    `--host ${host} admits other computers: omit --no-token or --host, or give --oauth-issuer URL`,
   );
 }
 

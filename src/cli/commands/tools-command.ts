@@ -1,23 +1,38 @@
 /** `troupe tools`: the tools as a model sees them. */
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readConfiguration, requireEnabled, requireFound } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
 import { isUsable, noteFailures, noteLeftOut, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
-import { noSuchServer } from '../arguments/tool-target.js';
+import { toSignature } from '../output/tool-signature.js';
+import { serversNamed } from '../arguments/server-names.js';
 import { withTroupe } from '../with-troupe.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { nameOf, oneLine } from '../output/safe-text.js';
 import type { CatalogTool } from '../../catalog/registry.js';
 import type { Colors } from '../output/colors.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { visibleJson } from '../../json/visible-json.js';
 import { countOf } from '../output/duration.js';
 
 export interface ToolsFlags extends Flags {
-  readonly server?: string;
+  /** Also print the definition of each tool. */
+  readonly schema?: boolean;
+  /** Print only the tools that these words find, best first. */
+  readonly search?: string;
 }
+
+export interface ToolsTarget {
+  /** Names of servers; empty for all. */
+  readonly servers: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** Results of `--search`. */
+const MAX_FOUND = 20;
 
 /**
  * `EXIT.failed` if a requested server did not become ready; the tools of the others are shown. A lazy server whose
@@ -26,13 +41,10 @@ export interface ToolsFlags extends Flags {
 export async function tools(
   flags: ToolsFlags,
   terminal: Terminal,
-  stdin: NodeJS.ReadableStream,
+  { servers, stdin }: ToolsTarget,
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
-  const { names } = configuration;
-  const { server } = flags;
-  if (server !== undefined && !names.includes(server)) throw new UsageError(noSuchServer(server, names));
-  const asked = requireEnabled(configuration, server === undefined ? names : [server]);
+  const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
   noteWarnings(configuration.warnings, asked, terminal);
   const askInput = await askForInputs(flags, asked, terminal, stdin);
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: asked, askInput });
@@ -43,13 +55,34 @@ export async function tools(
     await troupe.review.idle();
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
     const shown = asked.filter((name) => usable.includes(name));
-    const list = troupe.tools.filter((tool) => shown.includes(tool.server));
-    if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
-    else if (shown.length > 0) terminal.print(renderTools(list, shown, terminal.colors));
+    if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
+    else await printFound(troupe, flags.search, shown, flags, terminal);
     noteLeftOut(troupe.status, shown, terminal);
     noteChanges(terminal);
     return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
   });
+}
+
+function printAll(troupe: Troupe, servers: readonly string[], flags: ToolsFlags, terminal: Terminal): void {
+  const list = troupe.tools.filter((tool) => servers.includes(tool.server));
+  if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
+  else if (servers.length > 0) terminal.print(renderTools(list, servers, flags, terminal.colors));
+}
+
+async function printFound(
+  troupe: Troupe,
+  words: string,
+  servers: readonly string[],
+  flags: ToolsFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const found = await troupe.searchTools(words, { limit: MAX_FOUND, servers });
+  if (flags.json) {
+    const json = found.map(({ tool, score, matches }) => ({ ...toJsonTool(tool), score, matches }));
+    terminal.printJson(json, 2);
+  } else if (found.length === 0) terminal.note('no tool matches these words');
+  else
+    terminal.print(found.map(({ tool }) => renderTool(tool, flags, terminal.colors, tool.server)).join('\n'));
 }
 
 // Reports tools that differ from what was accepted. The command continues all the same.
@@ -84,26 +117,44 @@ function toJsonTool(tool: CatalogTool) {
 }
 
 /** Every requested server has its group, even an empty one. */
-function renderTools(tools: readonly CatalogTool[], servers: readonly string[], colors: Colors): string {
+function renderTools(
+  tools: readonly CatalogTool[],
+  servers: readonly string[],
+  flags: ToolsFlags,
+  colors: Colors,
+): string {
   return servers
-    .map((server) =>
-      renderGroup(
-        server,
-        tools.filter((tool) => tool.server === server),
-        colors,
-      ),
-    )
+    .map((server) => {
+      const own = tools.filter((tool) => tool.server === server);
+      const title = `${colors.bold(nameOf(server))} ${colors.dim(`(${countOf(own.length, 'tool')})`)}`;
+      return [title, ...own.map((tool) => renderTool(tool, flags, colors))].join('\n');
+    })
     .join('\n\n');
 }
 
-function renderGroup(server: string, tools: readonly CatalogTool[], colors: Colors): string {
-  const title = `${colors.bold(nameOf(server))} ${colors.dim(`(${countOf(tools.length, 'tool')})`)}`;
-  return [title, ...tools.map((tool) => `  ${colors.cyan(tool.name)}${describe(tool, colors)}`)].join('\n');
+/** The signature, with the server in front if it is given, and below it the description and the whole definition. */
+function renderTool(tool: CatalogTool, { schema }: ToolsFlags, colors: Colors, server?: string): string {
+  const [name = '', ...rest] = toSignature(tool).split(/(?=\()/);
+  const place = server === undefined ? '' : colors.dim(`${nameOf(server)}/`);
+  const lines = [`  ${place}${colors.cyan(name)}${rest.join('')}`];
+  const text = firstSentence(oneLine(tool.description ?? tool.title ?? ''));
+  if (text !== '') lines.push(`      ${colors.dim(text)}`);
+  if (schema === true)
+    lines.push(
+      ...visibleJson(definitionOf(tool), 2)
+        .split('\n')
+        .map((line) => `      ${line}`),
+    );
+  return lines.join('\n');
 }
 
-function describe({ title, description }: CatalogTool, colors: Colors): string {
-  const text = firstSentence(oneLine(description ?? title ?? ''));
-  return text === '' ? '' : `  ${colors.dim(text)}`;
+function definitionOf({ name, inputSchema, outputSchema, annotations }: CatalogTool): JsonObject {
+  return {
+    name,
+    inputSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+  };
 }
 
 function firstSentence(text: string): string {

@@ -1,5 +1,5 @@
 /**
- * `troupe up`: connects every server and keeps it alive until somebody stops the command. Follows changes of the files.
+ * `troupe up`: connects every server and keeps it alive until someone stops the command. Follows changes of the files.
  */
 import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
 import type { LifecycleEvent } from '../../lifecycle/event.js';

@@ -25,12 +25,10 @@ export function toConfigJson(discovery: Discovery): object {
   ]);
   const wrong = refusedEntries(discovery).map(({ name, errors }) => {
     const source = errors[0]?.source ?? null;
-    return [
-      name,
-      { source, config: null, enabled: false, trusted: false, problems: errors.map(describeProblem) },
-    ];
+    return [name, { source, config: null, enabled: false, trusted: false }];
   });
-  return { servers: Object.fromEntries([...used, ...wrong]) as object };
+  const problems = discovery.problems.map((problem) => ({ severity: 'error', ...problem }));
+  return { servers: Object.fromEntries([...used, ...wrong]) as object, problems };
 }
 
 export function renderConfig(discovery: Discovery, colors: Colors): string {

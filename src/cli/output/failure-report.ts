@@ -3,7 +3,7 @@ import type { Failure } from '../../../machines/policy/failure.js';
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
-import { excerptOf } from '../../text/excerpt.js';
+import { excerptOf } from '../../text/server-text.js';
 import { manyLines, oneLine } from './safe-text.js';
 import { serverCommand } from './server-command.js';
 import { renderRequest } from './trust-question.js';

@@ -1,7 +1,7 @@
 /**
  * Makes text from others (servers, files, names) safe to show: nothing in it controls the terminal.
  */
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/server-text.js';
 import { visibleName } from '../../text/visible-text.js';
 
 /** On one line: each run of white space becomes one space. */

@@ -40,7 +40,7 @@ export async function showInspection(
   const inspection = { pid: process.pid, url, title, mode, startedAt: systemClock.now() };
   try {
     const registration = await registerInspection(inspection, await inspectionFolder());
-    if (opens) openDoor(registration.door, terminal);
+    if (opens) openInspection(registration.door, terminal);
     return () => registration.remove();
   } catch (error) {
     const why = messageOf(error);
@@ -50,7 +50,7 @@ export async function showInspection(
 }
 
 /** Opens the file that redirects to the page, if the person is at a desktop. */
-export function openDoor(door: string, terminal: Terminal): void {
+export function openInspection(door: string, terminal: Terminal): void {
   const isTerminal = terminal.isLive(terminal.stderr);
   if (isAtDesktop({ isTerminal, env: process.env, platform: process.platform })) openBrowser(door);
 }

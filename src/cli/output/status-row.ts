@@ -12,7 +12,7 @@ import { leftOutLines } from './server-notes.js';
 export type Health = 'good' | 'busy' | 'bad' | 'off';
 
 export interface Row {
-  readonly mood: Health;
+  readonly health: Health;
   readonly name: string;
   readonly state: string;
   readonly tools: string;
@@ -28,14 +28,14 @@ export interface Row {
 
 export function toRow(status: ServerStatus, now: number): Row {
   const { connectedAt, nextAttemptAt, attempt, maxAttempts } = status;
-  const mood = moodOf(status);
-  const isTrying = mood === 'busy' || mood === 'bad';
+  const health = healthOf(status);
+  const isTrying = health === 'busy' || health === 'bad';
   return {
-    mood,
+    health,
     name: nameOf(status.server),
     state: stateInWords(status),
-    tools: mood === 'off' ? '' : String(status.toolCount),
-    where: mood === 'off' ? '' : oneLine(String(status.pid ?? status.url ?? '')),
+    tools: health === 'off' ? '' : String(status.toolCount),
+    where: health === 'off' ? '' : oneLine(String(status.pid ?? status.url ?? '')),
     up: connectedAt === null ? '' : shortDuration(now - connectedAt),
     attempt: isTrying && attempt > 0 ? `${attempt}/${maxAttempts}` : '',
     next: nextAttemptAt === null ? '' : shortDuration(Math.ceil((nextAttemptAt - now) / 1_000) * 1_000),
@@ -47,7 +47,7 @@ export function toRow(status: ServerStatus, now: number): Row {
   };
 }
 
-function moodOf(status: ServerStatus): Health {
+function healthOf(status: ServerStatus): Health {
   if (hasTag(status, 'usable')) return 'good';
   if (status.state === 'stopped' || hasTag(status, 'dormant')) return 'off';
   return status.state === 'failed' || hasTag(status, 'waitingForPerson') ? 'bad' : 'busy';

@@ -55,8 +55,8 @@ export function renderTable(rows: readonly Row[], summary: string, size: TableSi
 }
 
 /** The number of servers of each health, in words. */
-export function countMoods(rows: readonly Row[]): string {
-  const count = (mood: Health): number => rows.filter((row) => row.mood === mood).length;
+export function countHealth(rows: readonly Row[]): string {
+  const count = (health: Health): number => rows.filter((row) => row.health === health).length;
   const others = [
     [count('busy'), 'on the way'],
     [count('bad'), 'failed'],
@@ -91,21 +91,21 @@ function columnWidths(rows: readonly Row[], width: number): Record<Column, numbe
 
 function paintRow(row: Row, cells: readonly string[], width: number, colors: Colors): string {
   const whole = cells.join(GAP).trimEnd();
-  if (row.mood === 'off') return colors.dim(truncate(whole, width));
+  if (row.health === 'off') return colors.dim(truncate(whole, width));
   if (stringWidth(whole) > width) return truncate(whole, width);
   const [name = '', state = '', ...rest] = cells;
-  return [name, paintMood(row.mood, colors)(state), ...rest].join(GAP).trimEnd();
+  return [name, paintMood(row.health, colors)(state), ...rest].join(GAP).trimEnd();
 }
 
-function paintMood(mood: Health, colors: Colors): (text: string) => string {
-  if (mood === 'good') return colors.green;
-  return mood === 'bad' ? colors.red : colors.yellow;
+function paintMood(health: Health, colors: Colors): (text: string) => string {
+  if (health === 'good') return colors.green;
+  return health === 'bad' ? colors.red : colors.yellow;
 }
 
-function problemLines({ problem, mood }: Row, width: number, colors: Colors): string[] {
+function problemLines({ problem, health }: Row, width: number, colors: Colors): string[] {
   if (problem === '') return [];
   const line = truncate(`${GAP}└ ${problem}`, width);
-  return [mood === 'bad' ? colors.red(line) : colors.yellow(line)];
+  return [health === 'bad' ? colors.red(line) : colors.yellow(line)];
 }
 
 interface Fitted {
@@ -128,11 +128,11 @@ function fitHeight(rows: readonly Row[], height: number): Fitted {
   return { shown: rows.filter((row) => !hidden.has(row)), hidden: [...hidden] };
 }
 
-function isFine({ mood }: Row): boolean {
-  return mood === 'good' || mood === 'off';
+function isFine({ health }: Row): boolean {
+  return health === 'good' || health === 'off';
 }
 
 function describeHidden(hidden: readonly Row[]): string {
-  const isAllReady = hidden.every(({ mood }) => mood === 'good');
+  const isAllReady = hidden.every(({ health }) => health === 'good');
   return `… and ${hidden.length} more${isAllReady ? ', all ready' : ''}`;
 }

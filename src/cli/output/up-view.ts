@@ -8,7 +8,7 @@ import type { Flags } from '../arguments/flags.js';
 import { openLiveArea } from './live-area.js';
 import { toHeadline } from './plain-lines.js';
 import { toRow, type Row } from './status-row.js';
-import { countMoods, renderTable } from './status-table.js';
+import { countHealth, renderTable } from './status-table.js';
 import type { Terminal } from './terminal.js';
 import { timeLeft } from '../../async/idle-timer.js';
 
@@ -71,7 +71,7 @@ async function showTable(troupe: Watched, terminal: Terminal, clock: Clock): Pro
 /** While the troupe runs, a server stops only because of the configuration or a command. */
 function summarizeAll(rows: readonly Row[], { status, whyIdle }: Watched): string {
   if (whyIdle === undefined) {
-    return `${rows.length === 0 ? 'No servers' : countMoods(rows)} · Ctrl-C stops`;
+    return `${rows.length === 0 ? 'No servers' : countHealth(rows)} · Ctrl-C stops`;
   }
   const isOver = status.every(({ state }) => state === 'stopped');
   return isOver ? 'All stopped.' : 'Stopping; Ctrl-C again forces it.';

@@ -2,16 +2,17 @@
  * Which fields of an entry are templates, and under which rules. Expansion, validation, listing and masking all use
  * this walk, so that they cannot disagree.
  */
+import type { ConfigProblemCode } from '../../errors.js';
 import type { ServerConfig } from './server-config.js';
 import { isLocalSocket, parseLocalSocket } from './local-socket.js';
 import { codeWords } from './code-arguments.js';
 import type { Path } from './problem.js';
-import type { Reading } from './template.js';
+import type { TemplateSyntax } from './template.js';
 
 export interface TextField {
   readonly path: Path;
   /** Which references it can contain. In a field that is read like a command line, a leading `~` is the home folder. */
-  readonly reading: Reading;
+  readonly syntax: TemplateSyntax;
 }
 
 export type Rewrite = (text: string, field: TextField) => string;
@@ -24,18 +25,18 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
   if ('command' in config) {
     const { command, args, env, envFile, cwd } = config;
     const code = codeWords([command, ...(args ?? [])]);
-    const readingOf = (index: number): Reading => (code.has(index + 1) ? 'code' : 'command-line');
+    const syntaxOf = (index: number): TemplateSyntax => (code.has(index + 1) ? 'code' : 'command-line');
     return {
       ...config,
       ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
-      command: rewrite(command, { path: ['command'], reading: 'command-line' }),
+      command: rewrite(command, { path: ['command'], syntax: 'command-line' }),
       ...(args !== undefined && {
-        args: args.map((arg, index) => rewrite(arg, { path: ['args', index], reading: readingOf(index) })),
+        args: args.map((arg, index) => rewrite(arg, { path: ['args', index], syntax: syntaxOf(index) })),
       }),
       ...(envFile !== undefined && {
-        envFile: rewrite(envFile, { path: ['envFile'], reading: 'command-line' }),
+        envFile: rewrite(envFile, { path: ['envFile'], syntax: 'command-line' }),
       }),
-      ...(cwd !== undefined && { cwd: rewrite(cwd, { path: ['cwd'], reading: 'command-line' }) }),
+      ...(cwd !== undefined && { cwd: rewrite(cwd, { path: ['cwd'], syntax: 'command-line' }) }),
     };
   }
   if ('url' in config) {
@@ -43,57 +44,69 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
     return {
       ...config,
       ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
-      url: rewrite(url, { path: ['url'], reading: 'plain' }),
+      url: rewrite(url, { path: ['url'], syntax: 'plain' }),
       ...(headers !== undefined && { headers: mapValues('headers', headers, rewrite) }),
       ...(headersHelper !== undefined && {
-        headersHelper: rewrite(headersHelper, { path: ['headersHelper'], reading: 'code' }),
+        headersHelper: rewrite(headersHelper, { path: ['headersHelper'], syntax: 'code' }),
       }),
       ...(oauth !== undefined && oauth !== false && { oauth: mapValues('oauth', oauth, rewrite) }),
-      ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], reading: 'plain' }) }),
+      ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], syntax: 'plain' }) }),
       ...(ca !== undefined && { ca: mapFiles(ca, rewrite) }),
-      ...(cert !== undefined && { cert: rewrite(cert, { path: ['cert'], reading: 'command-line' }) }),
-      ...(key !== undefined && { key: rewrite(key, { path: ['key'], reading: 'command-line' }) }),
+      ...(cert !== undefined && { cert: rewrite(cert, { path: ['cert'], syntax: 'command-line' }) }),
+      ...(key !== undefined && { key: rewrite(key, { path: ['key'], syntax: 'command-line' }) }),
     };
   }
   return config;
 }
 
 function mapFiles(files: string | readonly string[], rewrite: Rewrite): string | readonly string[] {
-  if (typeof files === 'string') return rewrite(files, { path: ['ca'], reading: 'command-line' });
-  return files.map((file, index) => rewrite(file, { path: ['ca', index], reading: 'command-line' }));
+  if (typeof files === 'string') return rewrite(files, { path: ['ca'], syntax: 'command-line' });
+  return files.map((file, index) => rewrite(file, { path: ['ca', index], syntax: 'command-line' }));
 }
 
 function mapValues<T extends object>(field: string, values: T, rewrite: Rewrite): T {
   const entries = Object.entries(values).map(([key, value]: [string, unknown]) => [
     key,
-    typeof value === 'string' ? rewrite(value, { path: [field, key], reading: 'plain' }) : value,
+    typeof value === 'string' ? rewrite(value, { path: [field, key], syntax: 'plain' }) : value,
   ]);
   return Object.fromEntries(entries) as T;
 }
 
 // Checks the address and the headers of a server. Pure. The messages contain no part of the value.
 
+/** Why a text cannot be used, without any part of it. */
+export interface TextProblem {
+  readonly code: ConfigProblemCode;
+  readonly message: string;
+}
+
 /** Why an address cannot be used; undefined if it can. No credentials, since they would be shown and logged. */
-export function urlProblem(url: string): string | undefined {
+export function urlProblem(url: string): TextProblem | undefined {
   if (isLocalSocket(url)) {
     return parseLocalSocket(url) === undefined
-      ? 'must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp'
+      ? invalidUrl('must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp')
       : undefined;
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined) return 'is not a complete address such as https://example.com/mcp';
+  if (parsed === undefined) return invalidUrl('is not a complete address such as https://example.com/mcp');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return 'must begin with http://, https://, unix:/// or pipe:///';
+    return invalidUrl('must begin with http://, https://, unix:/// or pipe:///');
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    return "must not hold a user name or password; use 'headers' with Authorization";
+    const message = "must not hold a user name or password; use 'headers' with Authorization";
+    return { code: 'credentials-in-url', message };
   }
   return undefined;
 }
 
+function invalidUrl(message: string): TextProblem {
+  return { code: 'invalid-url', message };
+}
+
 /** Why a text cannot be the value of a header (RFC 9110 section 5.5); undefined if it can. */
-export function headerValueProblem(value: string): string | undefined {
-  if (/[\r\n]/.test(value)) return 'must not contain a line break';
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return 'contains a character that a header cannot carry';
+export function headerValueProblem(value: string): TextProblem | undefined {
+  if (/[\r\n]/.test(value)) return { code: 'invalid-header', message: 'must not contain a line break' };
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+    return { code: 'invalid-header', message: 'contains a character that a header cannot carry' };
   return undefined;
 }

@@ -47,7 +47,7 @@ export function expandConfig(
   const lookUp = makeLookUp(config, context);
   const expanded = mapTexts(config, (text, field) => {
     const value = renderTemplate(
-      parseTemplate(afterHome(text, field), field.reading),
+      parseTemplate(afterHome(text, field), field.syntax),
       (variable) => lookUp.value(variable, field),
       (variable) => {
         if (staysAsWritten(variable, field) && context.missing !== 'empty') return `$${variable.name}`;
@@ -171,8 +171,8 @@ export function inputsWanted(config: ServerConfig): readonly string[] {
 /** Every reference to a variable in an entry, with its field. */
 export function references(config: ServerConfig): readonly (Variable & { path: Path })[] {
   const found: (Variable & { path: Path })[] = [];
-  mapTexts(config, (text, { path, reading }) => {
-    for (const variable of variablesIn(parseTemplate(text, reading))) found.push({ ...variable, path });
+  mapTexts(config, (text, { path, syntax }) => {
+    for (const variable of variablesIn(parseTemplate(text, syntax))) found.push({ ...variable, path });
     return text;
   });
   return found;
@@ -183,8 +183,8 @@ function ownProperty(env: ExpansionContext['env'], name: string): string | undef
 }
 
 /** `~` means the home folder if the text as written begins with it as a whole folder name; `~other` stays unchanged. */
-function startsAtHome(text: string, { reading }: TextField): boolean {
-  return reading === 'command-line' && /^~(?=$|[/\\])/.test(text);
+function startsAtHome(text: string, { syntax }: TextField): boolean {
+  return syntax === 'command-line' && /^~(?=$|[/\\])/.test(text);
 }
 
 function afterHome(text: string, field: TextField): string {
@@ -200,18 +200,18 @@ const OAUTH_ADDRESSES: ReadonlySet<string> = new Set<keyof EntryOAuth>([
 /** Problems that only the values can show. */
 function unusableFields(config: ServerConfig): readonly string[] {
   const unusable: string[] = [];
-  const check = (path: Path, problem: string | undefined) => {
-    if (problem !== undefined) unusable.push(`'${fieldName(path)}': ${problem}`);
+  const check = (path: Path, message: string | undefined) => {
+    if (message !== undefined) unusable.push(`'${fieldName(path)}': ${message}`);
   };
   if ('command' in config && config.command === '')
     check(['command'], 'is empty once its variables are replaced');
   if ('url' in config) {
-    check(['url'], urlProblem(config.url));
+    check(['url'], urlProblem(config.url)?.message);
     for (const [header, value] of Object.entries(config.headers ?? {})) {
-      check(['headers', header], headerValueProblem(value));
+      check(['headers', header], headerValueProblem(value)?.message);
     }
     for (const [name, value] of Object.entries(config.oauth || {})) {
-      if (OAUTH_ADDRESSES.has(name)) check(['oauth', name], urlProblem(String(value)));
+      if (OAUTH_ADDRESSES.has(name)) check(['oauth', name], urlProblem(String(value))?.message);
     }
   }
   return unusable;

@@ -14,7 +14,7 @@ const PASSED_ON: ReadonlySet<unknown> = new Set(['args', 'env', 'environment', '
 /** The value with all clear parts converted; the validation handles the rest. */
 export function loosened(value: unknown, schema: Schema, path: Path, report: Report): unknown {
   const reported = (converted: unknown, message: string): unknown => {
-    report(path, message, 'warning');
+    report(path, 'converted-value', message, 'warning');
     return converted;
   };
   if (schema.anyOf !== undefined) {
@@ -59,7 +59,7 @@ function loosenedFields(
     const known = isNamed ? properties[name] : additionalProperties;
     if (known === undefined || known === false) return [[name, field]];
     if (field === null && !isNamed) {
-      report(at, 'is null, and is left out', 'warning');
+      report(at, 'converted-value', 'is null, and is left out', 'warning');
       return [];
     }
     return [[name, loosened(field, known, at, report)]];

@@ -6,7 +6,7 @@
 import { isLocalSocket } from './local-socket.js';
 import type { ServerConfig } from './server-config.js';
 import { mapTexts, type TextField } from './entry-texts.js';
-import { parseTemplate, variablesIn, type Part, type Reading, type Variable } from './template.js';
+import { parseTemplate, variablesIn, type Part, type TemplateSyntax, type Variable } from './template.js';
 
 export const MASK = '***';
 
@@ -31,15 +31,15 @@ export function maskUrlParts(text: string): string {
   ].join('');
 }
 
-function maskField(text: string, { path: [field, key], reading }: TextField): string {
+function maskField(text: string, { path: [field, key], syntax }: TextField): string {
   if (field === 'url' || field === 'proxy') return maskUrl(text);
-  if (field === 'args') return maskDefaults(text, reading);
+  if (field === 'args') return maskDefaults(text, syntax);
   return field === 'env' || field === 'headers' || key === 'clientSecret' ? maskText(text) : text;
 }
 
 /** An argument is shown as written, except for a default that could be a secret. */
-function maskDefaults(text: string, reading: Reading): string {
-  const parts = parseTemplate(text, reading);
+function maskDefaults(text: string, syntax: TemplateSyntax): string {
+  const parts = parseTemplate(text, syntax);
   return variablesIn(parts).some(({ fallback }) => fallback !== undefined) ? written(parts) : text;
 }
 

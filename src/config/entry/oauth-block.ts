@@ -48,7 +48,7 @@ export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
   if (block === true || block === 'oauth') return without(entry, field);
   if (block === false) return entry;
   if (!isObject(block)) {
-    report([field], 'does not describe a client for the sign-in, and is not used', 'warning');
+    report([field], 'unused-field', 'does not describe a client for the sign-in, and is not used', 'warning');
     return without(entry, field);
   }
   const { enabled, ...rest } = block;
@@ -64,13 +64,14 @@ export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
     const [has, is] = unused.length === 1 ? ['has', 'is'] : ['have', 'are'];
     report(
       [field],
+      'unused-field',
       `${unused.join(', ')} ${has} no meaning here and ${is} not used for the sign-in`,
       'warning',
     );
   }
   if (Object.keys(fields).length === 0) return without(entry, field);
   if ((fields['authorizationUrl'] === undefined) !== (fields['tokenUrl'] === undefined))
-    report([field], "'authorizationUrl' and 'tokenUrl' are used only together", 'warning');
+    report([field], 'missing-field', "'authorizationUrl' and 'tokenUrl' are used only together", 'warning');
   return { ...entry, [field]: fields };
 }
 

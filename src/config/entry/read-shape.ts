@@ -4,11 +4,12 @@
  * R1. A report never holds a value from the input, except one that was to be a word of a fixed list.
  * R2. Null means absent if a field is optional. Unknown fields are left out of the result.
  */
+import type { ConfigProblemCode } from '../../errors.js';
 import { printable, type Path } from './problem.js';
 import type { Schema } from './schema.js';
 import { nameAtEnd, nearestName } from '../../text/near-miss.js';
 
-export type Report = (path: Path, message: string, severity?: 'warning') => void;
+export type Report = (path: Path, code: ConfigProblemCode, message: string, severity?: 'warning') => void;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export function readShape(value: unknown, schema: Schema, path: Path, report: Re
   if (!isOfType(value, schema)) {
     const isFraction = schema.type === 'integer' && Number.isFinite(value) && !Number.isInteger(value);
     const found = isFraction ? 'a fraction' : kindOf(value);
-    report(path, `expected ${expectation(schema)}, found ${found}`);
+    report(path, 'wrong-type', `expected ${expectation(schema)}, found ${found}`);
     return undefined;
   }
   if (typeof value === 'string') return readText(value, schema, path, report);
@@ -55,7 +56,7 @@ export function kindOf(value: unknown): string {
 function readOneOf(value: unknown, options: readonly Schema[], path: Path, report: Report): unknown {
   const fitting = options.find((option) => isOfType(value, option) && hasKind(value, option));
   if (fitting !== undefined) return readShape(value, fitting, path, report);
-  report(path, `expected ${options.map(expectation).join(' or ')}, found ${kindOf(value)}`);
+  report(path, 'wrong-type', `expected ${options.map(expectation).join(' or ')}, found ${kindOf(value)}`);
   return undefined;
 }
 
@@ -67,25 +68,30 @@ function hasKind(value: unknown, schema: Schema): boolean {
 
 function readText(value: string, schema: Schema, path: Path, report: Report): string {
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    report(path, `expected ${expectation(schema)}, found '${printable(value)}'`);
+    report(path, 'unknown-value', `expected ${expectation(schema)}, found '${printable(value)}'`);
   }
-  if (value.length < (schema.minLength ?? 0)) report(path, 'must not be empty');
+  if (value.length < (schema.minLength ?? 0)) report(path, 'empty-value', 'must not be empty');
   else if (!matches(value, schema)) {
     const isNul = value.includes('\0');
-    report(path, isNul ? 'must not contain a NUL character' : `expected ${expectation(schema)}`);
+    report(
+      path,
+      'invalid-text',
+      isNul ? 'must not contain a NUL character' : `expected ${expectation(schema)}`,
+    );
   }
   return value;
 }
 
 function readNumber(value: number, schema: Schema, path: Path, report: Report): number {
   const { minimum = -Infinity, maximum = Infinity } = schema;
-  if (value < minimum) report(path, `expected ${expectation(schema)}, found a smaller number`);
-  if (value > maximum) report(path, `expected ${expectation(schema)}, found a larger number`);
+  if (value < minimum)
+    report(path, 'out-of-range', `expected ${expectation(schema)}, found a smaller number`);
+  if (value > maximum) report(path, 'out-of-range', `expected ${expectation(schema)}, found a larger number`);
   return value;
 }
 
 function readList(value: readonly unknown[], schema: Schema, path: Path, report: Report): readonly unknown[] {
-  if (value.length < (schema.minItems ?? 0)) report(path, 'must not be empty');
+  if (value.length < (schema.minItems ?? 0)) report(path, 'empty-value', 'must not be empty');
   const { items } = schema;
   return items === undefined
     ? value
@@ -95,7 +101,7 @@ function readList(value: readonly unknown[], schema: Schema, path: Path, report:
 function readFields(value: Fields, schema: Schema, path: Path, report: Report): Fields {
   const properties = schema.properties ?? {};
   for (const name of schema.required ?? []) {
-    if (value[name] === undefined || value[name] === null) report(path, `lacks '${name}'`);
+    if (value[name] === undefined || value[name] === null) report(path, 'missing-field', `lacks '${name}'`);
   }
   const read: [string, unknown][] = [];
   for (const [name, field] of Object.entries(value)) {
@@ -105,10 +111,15 @@ function readFields(value: Fields, schema: Schema, path: Path, report: Report): 
     if (known === false) {
       const names = Object.keys(properties);
       const meant = nearestName(name, names) ?? nameAtEnd(name, names);
-      report(at, `is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`, 'warning');
+      report(
+        at,
+        'unknown-field',
+        `is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
+        'warning',
+      );
     } else if (known !== undefined) {
       if (schema.propertyNames !== undefined && !matches(name, schema.propertyNames)) {
-        report(at, `is not ${expectation(schema.propertyNames)}`);
+        report(at, 'invalid-text', `is not ${expectation(schema.propertyNames)}`);
       }
       read.push([name, readShape(field, known, at, report)]);
     }

@@ -18,10 +18,10 @@ export type Replacement = { readonly literal: string } | { readonly template: st
 export type Replace = (variable: Variable) => Replacement | undefined;
 
 export function rewriteReferences(config: ServerConfig, replace: Replace): ServerConfig {
-  return mapTexts(config, (text, { reading }) => {
-    const parts = parseTemplate(text, reading);
+  return mapTexts(config, (text, { syntax }) => {
+    const parts = parseTemplate(text, syntax);
     const isAffected = variablesIn(parts).some((variable) => replace(variable) !== undefined);
-    return isAffected ? joinTemplate(write(parts, replace), reading) : text;
+    return isAffected ? joinTemplate(write(parts, replace), syntax) : text;
   });
 }
 

@@ -14,7 +14,7 @@ export type ServerLimits = Omit<MessageLimits, 'eventsPerSecond'>;
 
 /** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
 export interface ServerSettings {
-  /** `false` makes no connection; the status is stopped with reason `disabled`. Default true. */
+  /** `false` starts no connection; the status is `stopped` with the reason `disabled`. Default true. */
   readonly enabled?: boolean;
   /** Which of the server's tools to show. `*` is a wildcard; deny takes precedence over allow. */
   readonly tools?: {
@@ -30,7 +30,7 @@ export interface ServerSettings {
   readonly start?: 'eager' | 'lazy';
   /** Idle milliseconds after which the server is stopped until the next use. Default 0: never. */
   readonly idleStopMs?: number;
-  /** Milliseconds for launch, handshake and list, each. 0 = no limit. Default 30,000. */
+  /** Milliseconds for each of launch, handshake and list. 0 = no limit. Default 30,000. */
   readonly startTimeoutMs?: number;
   /** Milliseconds that a call may take without progress. 0 = no limit. Default 60,000. */
   readonly callTimeoutMs?: number;

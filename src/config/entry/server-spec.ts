@@ -40,7 +40,7 @@ export interface ServerSpec extends Claim {
   readonly inputs?: ReadonlyMap<string, InputSpec>;
 }
 
-/** A server that cannot be started until somebody corrects its entry. */
+/** A server that cannot be started until someone corrects its entry. */
 export interface RefusedServer extends Claim {
   readonly failure: RawFailure;
 }

@@ -32,7 +32,8 @@ export function resolveAliases(fields: RawEntry): RawEntry {
 export function reportDoubles(entry: RawEntry, report: Report): void {
   for (const [field] of FIELD_ROWS) {
     const [first, second] = spellings(field).filter((spelling) => isPresent(entry[spelling]));
-    if (second !== undefined) report([second], `means the same as '${first}'; keep one of them`);
+    if (second !== undefined)
+      report([second], 'conflicting-fields', `means the same as '${first}'; keep one of them`);
   }
 }
 
@@ -59,17 +60,19 @@ export function reportUnknown(entry: RawEntry, report: Report): void {
   if (first === undefined) return;
   const meant = meantField(first);
   if (others.length === 0 && meant !== undefined) {
-    report([first], `is not a known field; did you mean '${meant}'?`, 'warning');
+    report([first], 'unknown-field', `is not a known field; did you mean '${meant}'?`, 'warning');
     return;
   }
   const consequences = new Set(unknown.flatMap((field) => CONSEQUENCES.get(field) ?? []));
   const consequence = [...consequences].join('; ');
   if (others.length === 0) {
-    report([first], `is not a known field: ${consequence || 'the server is used without it'}`, 'warning');
+    const message = `is not a known field: ${consequence || 'the server is used without it'}`;
+    report([first], 'unknown-field', message, 'warning');
     return;
   }
   report(
     [],
+    'unknown-field',
     `${withSuggestions(unknown)} are not known fields: ${consequence || 'the server is used without them'}`,
     'warning',
   );

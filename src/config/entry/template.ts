@@ -2,18 +2,18 @@
  * The little language of variables inside a text of an entry.
  *
  *   ${NAME}  ${env:NAME}     a variable of the host
- *   ${NAME:-text}            the same, or `text` where it is unset or empty; `text` may hold references itself
+ *   ${NAME:-text}            the same, or `text` if it is unset or empty; `text` may hold references itself
  *   ${workspaceFolder}       the folder the host works in; likewise ${workspaceFolderBasename}, ${userHome},
  *                            ${pathSeparator} and ${/}
  *   ${input:ID}              what a person is asked for
- *   $NAME                    as ${NAME}, only where bare names count (command, args, cwd)
- *   $$                       one literal `$`, where a single one would begin one of the above;
+ *   $NAME                    as ${NAME}, only in fields that take bare names (command, args, cwd)
+ *   $$                       one literal `$`, if a single one would begin one of the above;
  *                            everywhere else dollars are left as they are
  *
  * Everything else is text, such as `$(…)`, `${name%.*}` and `${list[@]}`. In code for a shell or an interpreter, only
  * `${input:ID}` and the folders are replaced: the other references belong to the shell.
  *
- * T1. Pure: a template says what it wants; somebody else looks it up.
+ * T1. Pure: a template says what it wants; someone else looks it up.
  * T2. A looked-up value is final: it is never read as a template again.
  * T3. Every text is a template. It is read in linear time.
  */
@@ -35,7 +35,7 @@ export type Part =
 export type Variable = Extract<Part, { kind: 'variable' }>;
 
 /** `plain`: references in braces. `command-line`: bare names as well. `code`: only inputs and folders. */
-export type Reading = 'plain' | 'command-line' | 'code';
+export type TemplateSyntax = 'plain' | 'command-line' | 'code';
 
 const BUILTINS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'] as const;
 export type Builtin = (typeof BUILTINS)[number];
@@ -56,8 +56,8 @@ const BARE = new RegExp(NAME, 'y');
 /** A default that is nested deeper is text. */
 const DEEPEST_DEFAULT = 8;
 
-export function parseTemplate(text: string, reading: Reading): readonly Part[] {
-  return new TemplateBuilder(text, findReferences(text, reading)).build();
+export function parseTemplate(text: string, syntax: TemplateSyntax): readonly Part[] {
+  return new TemplateBuilder(text, findReferences(text, syntax)).build();
 }
 
 /** The text with every variable replaced. `lookUp` returns undefined for an unset variable. */
@@ -91,8 +91,8 @@ export function textsIn(parts: readonly Part[]): readonly string[] {
 }
 
 /** A template that renders to exactly this text. */
-export function escapeTemplate(text: string, reading: Reading): string {
-  return joinTemplate([{ text, isLiteral: true }], reading);
+export function escapeTemplate(text: string, syntax: TemplateSyntax): string {
+  return joinTemplate([{ text, isLiteral: true }], syntax);
 }
 
 /** A piece of a template: text that must stay text, or a reference or a part of one. */
@@ -102,12 +102,12 @@ export interface Piece {
 }
 
 /** The pieces as one template. The meaning of a dollar depends on all the text after it. */
-export function joinTemplate(pieces: readonly Piece[], reading: Reading): string {
+export function joinTemplate(pieces: readonly Piece[], syntax: TemplateSyntax): string {
   const text = pieces.map((piece) => piece.text).join('');
   const ends = literalEnds(pieces);
   let written = '';
   let end = 0;
-  for (const { from, dollars } of findReferences(text, reading)) {
+  for (const { from, dollars } of findReferences(text, syntax)) {
     const literal = Math.min(
       dollars,
       (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from,
@@ -152,7 +152,7 @@ interface Found {
 }
 
 /** In the order of the text. A reference in a default follows the reference that contains it. */
-function findReferences(text: string, reading: Reading): readonly Found[] {
+function findReferences(text: string, syntax: TemplateSyntax): readonly Found[] {
   const found: Found[] = [];
   /** References whose default is open, the innermost last; undefined for another brace inside a default. */
   const open: (Found | undefined)[] = [];
@@ -168,7 +168,7 @@ function findReferences(text: string, reading: Reading): readonly Found[] {
       continue;
     }
     const dollars = matchAt(DOLLARS, text, at)?.[0].length ?? 1;
-    const next = referenceAt(text, at, dollars, reading);
+    const next = referenceAt(text, at, dollars, syntax);
     if (next === undefined || (next.hasDefault && unclosed.size >= DEEPEST_DEFAULT)) {
       if (unclosed.size > 0 && text[at + dollars] === '{') open.push(undefined);
       at = nextSpecial(text, at + dollars);
@@ -194,26 +194,26 @@ function referenceAt(
   text: string,
   from: number,
   dollars: number,
-  reading: Reading,
+  syntax: TemplateSyntax,
 ): { readonly found: Found; readonly hasDefault: boolean } | undefined {
   const at = from + dollars;
   const other = matchAt(NAMED_OTHERWISE, text, at);
   if (other?.[1] !== undefined) {
     const [whole, name] = other;
     const origin = originOf(name);
-    if (reading === 'code' && origin !== 'input') return undefined;
+    if (syntax === 'code' && origin !== 'input') return undefined;
     const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
     return { found, hasDefault: false };
   }
   const braced = matchAt(BRACED, text, at);
   if (braced !== null) {
     const [whole, prefix, name = '', end] = braced;
-    if (reading === 'code' && (prefix !== undefined || end !== '}' || !IN_CODE.has(name))) return undefined;
+    if (syntax === 'code' && (prefix !== undefined || end !== '}' || !IN_CODE.has(name))) return undefined;
     const origin = prefix === undefined ? originOf(name) : 'host';
     const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
     return { found, hasDefault: end === ':-' };
   }
-  const bare = reading === 'command-line' ? matchAt(BARE, text, at) : null;
+  const bare = syntax === 'command-line' ? matchAt(BARE, text, at) : null;
   if (bare === null) return undefined;
   const [name] = bare;
   return {

@@ -17,7 +17,7 @@ import {
   type EntryTransport,
 } from './entry-fields.js';
 import { isForwardable } from './forwardable-header.js';
-import { mapTexts, headerValueProblem, urlProblem } from './entry-texts.js';
+import { mapTexts, headerValueProblem, urlProblem, type TextProblem } from './entry-texts.js';
 import { toNormalForm } from './normal-form.js';
 import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
 import { isObject, kindOf, readShape, type Report, isEmptyCollection } from './read-shape.js';
@@ -52,9 +52,10 @@ const UNSEEN = /(?![\u200c\u200d])\p{Cf}/u;
 
 export function validateEntry(name: string, value: unknown, place: EntryLocation): ValidatedEntry {
   const problems: ConfigProblem[] = [];
-  const report: Report = (field, message, severity) => {
+  const report: Report = (field, code, message, severity) => {
     const path = place.asWritten?.(field) ?? field;
     problems.push({
+      code,
       ...(severity !== undefined && { severity }),
       source: place.source,
       server: printable(name),
@@ -64,7 +65,7 @@ export function validateEntry(name: string, value: unknown, place: EntryLocation
     });
   };
   const isRefused = () => problems.some(isError);
-  for (const problem of nameProblems(name)) report([], problem);
+  for (const problem of nameProblems(name)) report([], 'invalid-name', problem);
   const config = readEntry(value, report, isRefused);
   return { config: isRefused() ? undefined : config, problems };
 }
@@ -84,7 +85,7 @@ export function nameProblems(name: string): readonly string[] {
 
 function readEntry(entry: unknown, report: Report, isRefused: () => boolean): ServerConfig | undefined {
   if (!isObject(entry)) {
-    report([], `expected ${ENTRY_SCHEMA.title}, found ${kindOf(entry)}`);
+    report([], 'wrong-type', `expected ${ENTRY_SCHEMA.title}, found ${kindOf(entry)}`);
     return undefined;
   }
   if (entry['type'] === 'in-process' || canConnect(entry['server'])) return readInProcess(entry, report);
@@ -108,7 +109,11 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
 function readInProcess(entry: RawEntry, report: Report): InProcessServerConfig | undefined {
   const { server } = entry;
   if (!canConnect(server)) {
-    report(['server'], "type 'in-process' needs an object with connect(transport), which only code can give");
+    report(
+      ['server'],
+      'needs-server-object',
+      "type 'in-process' needs an object with connect(transport), which only code can give",
+    );
     return undefined;
   }
   const clear = loosened(entry, SETTINGS_SCHEMA, [], report);
@@ -123,12 +128,12 @@ function canConnect(server: unknown): server is InProcessServerConfig['server'] 
 
 function checkSettings({ enabled, disabled }: EntryFields, report: Report): void {
   if (enabled !== undefined && enabled === disabled) {
-    report(['disabled'], "contradicts 'enabled'; keep one of them");
+    report(['disabled'], 'conflicting-fields', "contradicts 'enabled'; keep one of them");
   }
 }
 
 function checkProxy({ proxy }: EntryFields, report: Report): void {
-  if (proxy === true) report(['proxy'], 'expected an address or false, found true');
+  if (proxy === true) report(['proxy'], 'wrong-type', 'expected an address or false, found true');
 }
 
 function checkForwarded({ forwardHeaders = [] }: EntryFields, report: Report): void {
@@ -136,6 +141,7 @@ function checkForwarded({ forwardHeaders = [] }: EntryFields, report: Report): v
     if (!isForwardable(name))
       report(
         ['forwardHeaders', index],
+        'header-not-forwardable',
         `'${name}' is not passed on: it belongs to the connection or the credentials of the client`,
       );
 }
@@ -152,7 +158,7 @@ function inMilliseconds({ timeout, ...fields }: RawEntry, report: Report): RawEn
   const isSeconds = timeout > 0 && timeout < LEAST_MS;
   if (isSeconds) {
     const message = `is read as seconds, because it is below ${LEAST_MS}; write 'startTimeoutMs' and 'callTimeoutMs' in milliseconds`;
-    report(['timeout'], message, 'warning');
+    report(['timeout'], 'timeout-in-seconds', message, 'warning');
   }
   const ms = isSeconds ? timeout * 1_000 : timeout;
   return { callTimeoutMs: ms, startTimeoutMs: ms, ...fields };
@@ -160,15 +166,16 @@ function inMilliseconds({ timeout, ...fields }: RawEntry, report: Report): RawEn
 
 /** Texts without a variable must be valid already. */
 function checkTexts(config: ServerConfig, entry: RawEntry, report: Report): void {
-  mapTexts(config, (text, { path, reading }) => {
-    const parts = parseTemplate(text, reading);
+  mapTexts(config, (text, { path, syntax }) => {
+    const parts = parseTemplate(text, syntax);
     const problem = literalProblem(path, parts);
     const [field, ...rest] = path;
     const place = [writtenAs(entry, String(field)) ?? String(field), ...rest];
-    if (problem !== undefined) report(place, problem);
+    if (problem !== undefined) report(place, problem.code, problem.message);
     if (field === 'env') reportBareName(text, place, report);
-    const [, kind] = (reading === 'code' ? null : FOREIGN.exec(text)) ?? [];
-    if (kind !== undefined) report(place, `\${${kind}:…} is passed on as it is written`, 'warning');
+    const [, kind] = (syntax === 'code' ? null : FOREIGN.exec(text)) ?? [];
+    if (kind !== undefined)
+      report(place, 'unexpanded-variable', `\${${kind}:…} is passed on as it is written`, 'warning');
     return text;
   });
 }
@@ -182,10 +189,15 @@ const BARE_NAME = /(?<!\$)\$(HOME|PATH|PWD|TMPDIR|USER)(?![A-Za-z0-9_])/;
 function reportBareName(text: string, place: Path, report: Report): void {
   const [, name] = BARE_NAME.exec(text) ?? [];
   if (name !== undefined)
-    report(place, `$${name} is passed on as it is written; \${${name}} is replaced`, 'warning');
+    report(
+      place,
+      'unexpanded-variable',
+      `$${name} is passed on as it is written; \${${name}} is replaced`,
+      'warning',
+    );
 }
 
-function literalProblem(path: Path, parts: readonly Part[]): string | undefined {
+function literalProblem(path: Path, parts: readonly Part[]): TextProblem | undefined {
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
   if (texts.length < parts.length) return undefined;
   if (path[0] === 'url') return urlProblem(texts.join(''));
@@ -211,8 +223,8 @@ function reportIdleFields(entry: RawEntry, transport: EntryTransport, report: Re
     const written = writtenAs(entry, field);
     if (written === undefined || transports.includes(transport) || isEmptyCollection(entry[written]))
       continue;
-    if (MUST_APPLY.has(field)) report([written], `does not apply to ${kind}`);
-    else report([written], `is ignored: it does not apply to ${kind}`, 'warning');
+    if (MUST_APPLY.has(field)) report([written], 'inapplicable-field', `does not apply to ${kind}`);
+    else report([written], 'inapplicable-field', `is ignored: it does not apply to ${kind}`, 'warning');
   }
 }
 
@@ -220,13 +232,21 @@ function byFields(entry: RawEntry, report: Report): EntryTransport | undefined {
   const command = writtenAs(entry, 'command');
   const url = writtenAs(entry, 'url');
   if (command !== undefined && url !== undefined) {
-    report([url], `conflicts with 'command'; keep either 'command' or '${url}', or choose with 'type'`);
+    report(
+      [url],
+      'conflicting-fields',
+      `conflicts with 'command'; keep either 'command' or '${url}', or choose with 'type'`,
+    );
     return undefined;
   }
   if (command !== undefined) return 'stdio';
   if (url !== undefined) return 'http';
   const advice = holdsEntries(entry) ? '; it contains servers: use those instead' : '';
-  report([], `needs 'command' (a program to start) or 'url' (an address to connect to)${advice}`);
+  report(
+    [],
+    'missing-target',
+    `needs 'command' (a program to start) or 'url' (an address to connect to)${advice}`,
+  );
   return undefined;
 }
 
@@ -246,7 +266,7 @@ function byType(entry: RawEntry, typeField: string, report: Report): EntryTransp
   if (writtenAs(entry, needed) !== undefined) return transport;
   const other = writtenAs(entry, unneeded);
   const instead = other === undefined ? '' : `, but the entry has '${other}'`;
-  report([typeField], `'${type}' needs '${needed}'${instead}`);
+  report([typeField], 'missing-target', `'${type}' needs '${needed}'${instead}`);
   return undefined;
 }
 

@@ -10,7 +10,7 @@ export interface DroppedEntry extends FoundEntry {
   readonly source: FoundSource;
 }
 
-export interface Sifted {
+export interface FilteredEntries {
   readonly kept: readonly SourceEntries[];
   readonly dropped: readonly DroppedEntry[];
 }
@@ -19,7 +19,7 @@ export interface Sifted {
 export function dropFiltered(
   found: readonly SourceEntries[],
   filter: DiscoveryOptions['filter'] = () => true,
-): Sifted {
+): FilteredEntries {
   const dropped: DroppedEntry[] = [];
   const kept = found.map((from) => {
     const source = toFoundSource(from.source);
@@ -31,7 +31,8 @@ export function dropFiltered(
       } catch (error) {
         const reason = messageOf(error);
         const message = `is left out because the filter of 'discover' threw: ${printable(reason)}`;
-        problems.push({ source: sourceName(from.source), server: printable(server), message });
+        const place = { source: sourceName(from.source), server: printable(server) };
+        problems.push({ code: 'filter-failed', ...place, message });
       }
       entries.delete(server);
       dropped.push({ server, config, source });

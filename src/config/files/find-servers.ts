@@ -26,6 +26,7 @@ const MAX_KEYS_SHOWN = 5;
 const ADDRESS_FIELDS = ['url', ...ENTRY_FIELDS.url.aliases];
 
 export const REPEATED = {
+  code: 'repeated-name',
   severity: 'warning',
   message: 'is written more than once; this one counts',
 } as const;
@@ -38,7 +39,8 @@ export function findServers(tree: TextTree, layout: Layout, report: ReportProble
   const top = membersOf(tree, tree.root);
   const found = layout.holders.flatMap((holder) => top.flatMap((member) => descend(tree, member, holder)));
   if (found.length === 0) {
-    if (layout.isSettings !== true) report({ ...tree.positionOf(tree.root), message: whyNone(tree, layout) });
+    if (layout.isSettings !== true)
+      report({ code: 'no-servers', ...tree.positionOf(tree.root), message: whyNone(tree, layout) });
     return [];
   }
   const naming = found.filter((holder) => !isOtherSetting(tree, holder));
@@ -90,11 +92,12 @@ function entriesIn(
   const members = membersOf(tree, node);
   if (node.type !== 'object') {
     const message = `expected an object with one entry per server, found ${kindOf(valueOf(node))}`;
-    report({ ...position, field, message });
+    report({ code: 'wrong-type', ...position, field, message });
     return [];
   }
   if (isEntryLike(node)) {
-    report({ ...position, field, message: `holds a server without a name; write ${WRAPPED[syntax]}` });
+    const message = `holds a server without a name; write ${WRAPPED[syntax]}`;
+    report({ code: 'unnamed-server', ...position, field, message });
     return [];
   }
   // Two hosts keep their servers one level lower: { "mcp": { "servers": { … } } }.
@@ -103,7 +106,8 @@ function entriesIn(
     const inside = { path: ['servers'], translate: translateLower };
     return entriesIn(tree, { ...lower, holder: inside }, { syntax, holders: [] }, report);
   }
-  if (members.length === 0) report({ ...position, severity: 'warning', field, message: 'names no server' });
+  if (members.length === 0)
+    report({ code: 'no-servers', ...position, severity: 'warning', field, message: 'names no server' });
   return members.map((member) => ({ ...member, translate: holder.translate }));
 }
 

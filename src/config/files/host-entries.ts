@@ -13,7 +13,12 @@ export function entriesOf(source: Source, servers: unknown, baseDir: string): So
   const name = sourceName(source);
   if (!isObject(servers)) {
     const message = `expected an object with one entry per server, found ${kindOf(servers)}`;
-    return { ...found, entries: new Map(), refused: [], problems: [{ source: name, message }] };
+    return {
+      ...found,
+      entries: new Map(),
+      refused: [],
+      problems: [{ code: 'wrong-type', source: name, message }],
+    };
   }
   const entries = new Map<string, ServerConfig>();
   const refused: string[] = [];

@@ -2,10 +2,10 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import {
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -39,16 +39,21 @@ export const readJsonText: ReadTree = (text) => {
     return TOO_DEEP;
   }
   const [error] = errors;
-  if (error !== undefined) return toFailedReading(error, body, root);
-  return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
+  if (error !== undefined) return toBrokenText(error, body, root);
+  return root === undefined ? { kind: 'empty' } : toParsedText(root, makePositionFinder(body));
 };
 
-function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
+function toBrokenText(error: ParseError, body: string, root: Node | undefined): ParsedText {
   const code = printParseErrorCode(error.error);
   const end = body.trimEnd().length;
   const isAtEnd = error.offset >= end;
   if (root === undefined && isAtEnd && code === 'ValueExpected') return { kind: 'empty' };
   const expectation = EXPECTATIONS[code] ?? 'this is not JSON';
   const message = isAtEnd ? `the file ends too early: ${expectation}` : expectation;
-  return { kind: 'broken', message, ...makePositionFinder(body)(Math.min(error.offset, end)) };
+  return {
+    kind: 'broken',
+    code: 'syntax-error',
+    message,
+    ...makePositionFinder(body)(Math.min(error.offset, end)),
+  };
 }

@@ -39,7 +39,7 @@ const COMMON_HOLDERS: readonly Holder[] = [
   { path: ['mcp'], translate: translateOpencode },
 ];
 
-/** For a file that somebody named: it may follow any host's conventions. */
+/** For a file that someone named: it may follow any host's conventions. */
 export function layoutOf(path: string): Layout {
   const syntax = syntaxOf(path);
   const goose: readonly Holder[] =

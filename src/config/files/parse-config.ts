@@ -19,7 +19,7 @@ import { isObject } from '../entry/read-shape.js';
 import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } from './text-tree.js';
 import { validateEntry } from '../entry/validate-entry.js';
 import { codeWords } from '../entry/code-arguments.js';
-import { escapeTemplate, type Reading } from '../entry/template.js';
+import { escapeTemplate, type TemplateSyntax } from '../entry/template.js';
 
 export interface ParsedEntry extends Position {
   readonly name: string;
@@ -58,13 +58,18 @@ export function parseConfigText(
   const report: ReportProblem = (problem) => {
     problems.push({ source: sourceName, ...problem });
   };
-  const reading = read(text);
-  if (reading.kind === 'tree') return parseTree(reading.tree, { sourceName, layout, problems, report, most });
-  if (reading.kind === 'broken') {
-    const { message, line, column } = reading;
-    report({ line, column, message });
+  const parsed = read(text);
+  if (parsed.kind === 'tree') return parseTree(parsed.tree, { sourceName, layout, problems, report, most });
+  if (parsed.kind === 'broken') {
+    const { code, message, line, column } = parsed;
+    report({ code, line, column, message });
   } else if (layout.isSettings !== true) {
-    report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
+    report({
+      code: 'empty-file',
+      line: 1,
+      column: 1,
+      message: `is empty; expected ${WRAPPED[layout.syntax]}`,
+    });
   }
   return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [], surplus: 0 };
 }
@@ -92,7 +97,7 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
   }
   for (const [why, names] of left) {
     const list = names.map((name) => `'${printable(name)}'`).join(', ');
-    report({ severity: 'warning', message: `${list} left out: ${why}` });
+    report({ code: 'unsupported-entry', severity: 'warning', message: `${list} left out: ${why}` });
   }
   return {
     entries,
@@ -135,6 +140,7 @@ function parseEntry(
   const [first] = unused;
   if (first !== undefined) {
     report({
+      code: 'unused-field',
       severity: 'warning',
       ...place.locate([first]),
       server: shown,
@@ -169,12 +175,12 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
   const specs = Array.isArray(list) ? list.flatMap(toSpec) : [];
   if (!Array.isArray(list) || specs.length < list.length) {
     const message = "expected a list of objects, each with an 'id'";
-    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+    report({ code: 'wrong-type', severity: 'warning', ...found.position, field: 'inputs', message });
   }
   const commands = Array.isArray(list) ? list.flatMap(commandId) : [];
   if (commands.length > 0) {
     const message = `only VS Code can run the command of ${commands.join(', ')}: a person is asked instead`;
-    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+    report({ code: 'command-input', severity: 'warning', ...found.position, field: 'inputs', message });
   }
   return new Map(specs.map((spec) => [spec.id, spec]));
 }
@@ -212,15 +218,15 @@ const COMMAND_LINE = new Set(['command', 'cmd', 'args', 'cwd', 'envFile']);
 /** The entry with every text outside of the `expanded` fields escaped. */
 function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
   const code = codeIn(entry);
-  const escape = (value: unknown, reading: Reading, place: string): unknown => {
-    if (typeof value === 'string') return escapeTemplate(value, code.has(place) ? 'code' : reading);
+  const escape = (value: unknown, syntax: TemplateSyntax, place: string): unknown => {
+    if (typeof value === 'string') return escapeTemplate(value, code.has(place) ? 'code' : syntax);
     if (Array.isArray(value))
-      return value.map((item: unknown, index) => escape(item, reading, `${place}/${index}`));
+      return value.map((item: unknown, index) => escape(item, syntax, `${place}/${index}`));
     if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
-        escape(item, key === 'env' ? 'plain' : reading, `${place}/${key}`),
+        escape(item, key === 'env' ? 'plain' : syntax, `${place}/${key}`),
       ]),
     );
   };

@@ -17,7 +17,7 @@ export async function findProjects(
   const areProjects = await Promise.all(
     folders.map(async (folder) => {
       const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
-      return found.includes(true) && !(await isEverybodys(folder));
+      return found.includes(true) && !(await isWorldWritable(folder));
     }),
   );
   return folders.filter((_, index) => areProjects[index]);
@@ -56,7 +56,7 @@ const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o002;
 
 /** Anybody may create files in it, but change only their own. */
-export async function isEverybodys(folder: string): Promise<boolean> {
+export async function isWorldWritable(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
 }

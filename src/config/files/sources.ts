@@ -57,7 +57,7 @@ export interface SourceReport {
 
 /**
  * Reads a whole file as text, or rejects as `node:fs` does. It must be an ordinary file, because reading a pipe or a
- * terminal may wait for ever. If somebody named the path, the message asks for a file.
+ * terminal may wait forever. If someone named the path, the message asks for a file.
  */
 export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 
@@ -116,9 +116,11 @@ function toText(bytes: Buffer): string {
 
 /** Why a file could not be read, from the error of reading it. */
 export function readProblem(source: Source, error: unknown): ConfigProblem {
-  if (error instanceof UnfitFile) return { source: sourceName(source), message: error.message };
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return { source: sourceName(source), message: READ_ERRORS[code] ?? `cannot be read (${code})` };
+  const unreadable = { code: 'file-unreadable', source: sourceName(source) } as const;
+  if (error instanceof UnfitFile) return { ...unreadable, message: error.message };
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const message = READ_ERRORS[reason] ?? `cannot be read (${reason})`;
+  return { ...unreadable, ...(reason === 'ENOENT' && { code: 'file-not-found' }), message };
 }
 
 export function sourceName(source: Source): string {

@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve } from 'node:path';
-import { isBelow, isEverybodys, realOf } from './project-root.js';
+import { isBelow, isWorldWritable, realOf } from './project-root.js';
 
 /**
  * The home folder, for entries of the user, of the host's code and of extensions. If there is none, or if it is part of the
@@ -39,12 +39,12 @@ function realPath(path: string): string {
 const OF_HOSTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.claude']);
 
 /**
- * For the entries of a file that somebody named: the working folder if the file is in it, else the folder of the file. In a
+ * For the entries of a file that someone named: the working folder if the file is in it, else the folder of the file. In a
  * folder that everybody can write to, `otherwise`.
  */
 export async function startFolderOfFile(path: string, cwd: string, otherwise: string): Promise<string> {
   const [file, working] = [await realOf(path), await realOf(cwd)];
   const ofFile = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
   const folder = isBelow(file, working) ? working : ofFile;
-  return (await isEverybodys(folder).catch(() => false)) ? otherwise : folder;
+  return (await isWorldWritable(folder).catch(() => false)) ? otherwise : folder;
 }

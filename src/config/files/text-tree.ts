@@ -23,14 +23,18 @@ export interface TextTree {
   memberOf(node: TreeNode, name: string): Member | undefined;
 }
 
-export type Reading =
+export type ParsedText =
   | { readonly kind: 'tree'; readonly tree: TextTree }
   /** Nothing but white space and comments. */
   | { readonly kind: 'empty' }
-  | ({ readonly kind: 'broken'; readonly message: string } & Position);
+  | ({
+      readonly kind: 'broken';
+      readonly code: 'syntax-error' | 'too-complex';
+      readonly message: string;
+    } & Position);
 
 /** Never throws. A message contains nothing of the text. */
-export type ReadTree = (text: string) => Reading;
+export type ReadTree = (text: string) => ParsedText;
 
 /** A name that an object contains more than once, at its later position. */
 export interface Repeat extends Position {
@@ -39,8 +43,8 @@ export interface Repeat extends Position {
 
 const DEEPEST = 200;
 
-/** The reading of a parsed tree. A tree that is nested too deeply is refused, so that recursion over it is safe. */
-export function toReading(root: TreeNode, positionAt: (offset: number) => Position): Reading {
+/** The result for a parsed tree. A tree that is nested too deeply is refused, so that recursion over it is safe. */
+export function toParsedText(root: TreeNode, positionAt: (offset: number) => Position): ParsedText {
   if (isDeeperThan(DEEPEST, root)) return TOO_DEEP;
   return { kind: 'tree', tree: new LocatedTree(root, positionAt) };
 }
@@ -66,7 +70,13 @@ class LocatedTree implements TextTree {
   }
 }
 
-export const TOO_DEEP: Reading = { kind: 'broken', message: 'is nested too deeply', line: 1, column: 1 };
+export const TOO_DEEP: ParsedText = {
+  kind: 'broken',
+  code: 'too-complex',
+  message: 'is nested too deeply',
+  line: 1,
+  column: 1,
+};
 
 /** Members in the order of the text, including repeated names. Empty if `node` is not an object. */
 export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {

@@ -6,10 +6,10 @@ import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
 import {
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -47,19 +47,19 @@ export const readTomlText: ReadTree = (text) => {
   try {
     const value = parse(body);
     if (Object.keys(value).length === 0) return { kind: 'empty' };
-    return toReading(toNode(value, findPlaces(body)), positionAt);
+    return toParsedText(toNode(value, findPlaces(body)), positionAt);
   } catch (error) {
-    return toFailedReading(error);
+    return toBrokenText(error);
   }
 };
 
-function toFailedReading(error: unknown): Reading {
+function toBrokenText(error: unknown): ParsedText {
   if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof TomlError)) throw error;
   const { line, column, message } = error;
   const [, reason = ''] = /^Invalid TOML document: (.*)/.exec(message) ?? [];
   const expectation = Object.hasOwn(EXPECTATIONS, reason) ? EXPECTATIONS[reason] : undefined;
-  return { kind: 'broken', message: expectation ?? 'this is not TOML', line, column };
+  return { kind: 'broken', code: 'syntax-error', message: expectation ?? 'this is not TOML', line, column };
 }
 
 /** The first position of a name, and of the names below it. */

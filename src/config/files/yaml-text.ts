@@ -14,10 +14,10 @@ import {
 import type { Position } from '../entry/problem.js';
 import {
   makePositionFinder,
-  toReading,
+  toParsedText,
   TOO_DEEP,
   withoutByteOrderMark,
-  type Reading,
+  type ParsedText,
   type ReadTree,
 } from './text-tree.js';
 
@@ -35,6 +35,7 @@ class Refusal extends Error {
   constructor(
     message: string,
     readonly offset: number,
+    readonly code: 'syntax-error' | 'too-complex' = 'syntax-error',
   ) {
     super(message);
   }
@@ -49,17 +50,18 @@ export const readYamlText: ReadTree = (text) => {
     const [error] = document.errors;
     if (error !== undefined) {
       const message = EXPECTATIONS[error.code] ?? 'this is not YAML';
-      return { kind: 'broken', message, ...positionAt(error.pos[0]) };
+      return { kind: 'broken', code: 'syntax-error', message, ...positionAt(error.pos[0]) };
     }
     const root = new TreeBuilder(document).build(document.contents, 0);
-    return root.type === 'null' ? { kind: 'empty' } : toReading(root, positionAt);
+    return root.type === 'null' ? { kind: 'empty' } : toParsedText(root, positionAt);
   } catch (error) {
-    return toFailedReading(error, positionAt);
+    return toBrokenText(error, positionAt);
   }
 };
 
-const TOO_MUCH: Reading = {
+const TOO_MUCH: ParsedText = {
   kind: 'broken',
+  code: 'too-complex',
   message: `has more than ${MAX_INDICATORS} lists, names and lines`,
   line: 1,
   column: 1,
@@ -71,10 +73,10 @@ function hasTooMany(text: string): boolean {
   return false;
 }
 
-function toFailedReading(error: unknown, positionAt: (offset: number) => Position): Reading {
+function toBrokenText(error: unknown, positionAt: (offset: number) => Position): ParsedText {
   if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof Refusal)) throw error;
-  return { kind: 'broken', message: error.message, ...positionAt(error.offset) };
+  return { kind: 'broken', code: error.code, message: error.message, ...positionAt(error.offset) };
 }
 
 class TreeBuilder {
@@ -87,7 +89,7 @@ class TreeBuilder {
 
   build(part: unknown, inherited: number): Node {
     this.size += 1;
-    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0);
+    if (this.size > MAX_NODES) throw new Refusal('has too many parts', 0, 'too-complex');
     if (isAlias(part)) {
       const offset = part.range?.[0] ?? inherited;
       const target = this.targets.get(part);

@@ -5,7 +5,8 @@
 import type { ConnectionContext, ServerIdentity } from '../../../machines/connection/connection.events.js';
 import { toFailure, type Failure } from '../../../machines/policy/failure.js';
 import type { PhaseTimings, SessionDetails, StatusDetails } from '../../lifecycle/status-details.js';
-import { isObject, textOf, type JsonObject } from './entry.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { textOf } from './entry.js';
 
 /** No list of a server is longer. A longer count would only exhaust memory. */
 const MOST = 100_000;
@@ -27,7 +28,7 @@ export function wholeOf(value: unknown): number {
 
 /** Undefined if there is none. A record of another shape is read as an internal failure. */
 export function failureOf(value: unknown): Failure | undefined {
-  return isObject(value) ? toFailure(value) : undefined;
+  return isJsonObject(value) ? toFailure(value) : undefined;
 }
 
 /** The fields of a connection's context that people are shown. */
@@ -55,14 +56,14 @@ function limitOf({
   policy,
   provenUrl,
 }: Partial<Record<keyof ConnectionContext, unknown>>): number | undefined {
-  if (!isObject(policy)) return undefined;
+  if (!isJsonObject(policy)) return undefined;
   const { maxAttempts, maxAttemptsOnceReady } = policy;
   const usual = numberOf(maxAttempts, undefined);
   return typeof provenUrl === 'string' ? numberOf(maxAttemptsOnceReady, usual) : usual;
 }
 
 export function detailsOf(details: unknown): StatusDetails | undefined {
-  if (!isObject(details)) return undefined;
+  if (!isJsonObject(details)) return undefined;
   const { catalogHash, tools, connectedAt, nextAttemptAt, lastExit, outdated, successor } = details;
   return {
     ...sessionOf(details),
@@ -70,11 +71,11 @@ export function detailsOf(details: unknown): StatusDetails | undefined {
     tools: countOf(tools),
     connectedAt: numberOf(connectedAt, null),
     nextAttemptAt: numberOf(nextAttemptAt, null),
-    lastExit: isObject(lastExit)
+    lastExit: isJsonObject(lastExit)
       ? { code: numberOf(lastExit['code'], null), signal: textOrNull(lastExit['signal']) }
       : null,
     outdated: failureOf(outdated) ?? null,
-    successor: isObject(successor) ? sessionOf(successor) : null,
+    successor: isJsonObject(successor) ? sessionOf(successor) : null,
   };
 }
 
@@ -84,18 +85,18 @@ function sessionOf({ transport, pid, url, server, timings }: JsonObject): Sessio
     pid: numberOf(pid, null),
     url: textOrNull(url),
     server: identityOf(server) ?? null,
-    timings: timingsOf(isObject(timings) ? timings : {}),
+    timings: timingsOf(isJsonObject(timings) ? timings : {}),
   };
 }
 
 /** Undefined if it is not one. */
 export function identityOf(value: unknown): ServerIdentity | undefined {
-  if (!isObject(value) || !isObject(value['info'])) return undefined;
+  if (!isJsonObject(value) || !isJsonObject(value['info'])) return undefined;
   const { info, capabilities, protocolVersion, instructions } = value;
   return {
     ...value,
     info: { ...info, name: textOf(info['name']), version: textOf(info['version']) },
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
     protocolVersion: textOf(protocolVersion),
     instructions: textOrNull(instructions),
   };

@@ -83,7 +83,7 @@ interface LastRead {
 }
 
 /** Digests of the present states of machines. Serves one run: it remembers its last reading of each. */
-export class StandingDigests {
+export class StateDigests {
   readonly #known = new Map<string, LastRead>();
 
   /**

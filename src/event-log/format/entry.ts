@@ -10,6 +10,7 @@
  *     whatever a recorder had to leave out.
  * L4. `check` covers everything since the part began, so an entry that was dropped, moved or altered is detected.
  */
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { StatusDetails } from '../../lifecycle/status-details.js';
 import type { StateValue, EventObject } from 'xstate';
 import { isAddress } from '../../actor-system/actor-path.js';
@@ -22,9 +23,6 @@ export const LOG_FORMAT = 2;
  * such a change.
  */
 export const POLICY_VERSION = 2;
-
-/** A JSON object with unknown fields. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** First line of each part of an event log: what wrote it, and the input of the machines. */
 export interface LogHeader {
@@ -191,10 +189,6 @@ export const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= LATEST_MS;
 const isCheck = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{1,32}$/.test(value);
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** A value that should be a text but was not checked; empty if it is not a text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
@@ -202,11 +196,11 @@ export function textOf(value: unknown): string {
 
 /** No event may have the name of XState's own wildcard: its development build refuses it. */
 function isEvent(value: unknown): boolean {
-  return isObject(value) && typeof value['type'] === 'string' && value['type'] !== '*';
+  return isJsonObject(value) && typeof value['type'] === 'string' && value['type'] !== '*';
 }
 
 function isDelivery(value: unknown): boolean {
-  if (!isObject(value) || !isAddress(value['to']) || !isEvent(value['event'])) return false;
+  if (!isJsonObject(value) || !isAddress(value['to']) || !isEvent(value['event'])) return false;
   return !Object.hasOwn(value, 'from') || isAddress(value['from']);
 }
 
@@ -215,19 +209,19 @@ const DEEPEST_STATE = 16;
 
 export function isState(value: unknown, depth = 0): value is StateValue {
   if (typeof value === 'string') return true;
-  if (!isObject(value) || depth === DEEPEST_STATE) return false;
+  if (!isJsonObject(value) || depth === DEEPEST_STATE) return false;
   return Object.values(value).every((below) => isState(below, depth + 1));
 }
 
 export function isMoved(value: unknown): value is NonNullable<CauseEntry['moved']> {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   return Object.entries(value).every(([address, state]) => isAddress(address) && isState(state));
 }
 
 const hasTexts =
   (...names: readonly string[]) =>
   (value: unknown): boolean =>
-    isObject(value) && names.every((name) => Object.hasOwn(value, name) && isText(value[name]));
+    isJsonObject(value) && names.every((name) => Object.hasOwn(value, name) && isText(value[name]));
 
 const NAME_AND_VERSION = { fits: hasTexts('name', 'version'), expected: 'a name and a version' };
 const HASHES = { fits: hasTexts('connection', 'manager'), expected: 'the hashes of the charts' };
@@ -235,7 +229,7 @@ const COUNT = { fits: isCount, expected: 'a whole number' };
 const NUMBER = { fits: isNumber, expected: 'a whole number of at least 1' };
 const AMOUNT = { fits: (value: unknown) => Number.isFinite(value), expected: 'a number' };
 const TIME = { fits: isTime, expected: 'a time' };
-const OBJECT = { fits: isObject, expected: 'an object' };
+const OBJECT = { fits: isJsonObject, expected: 'an object' };
 const ADDRESS = { fits: isAddress, expected: 'the address of an actor' };
 const EVENT = { fits: isEvent, expected: 'an event' };
 const STATE = { fits: (value: unknown) => isState(value), expected: 'a state' };
@@ -305,7 +299,7 @@ const FIELDS_OF: ReadonlyMap<string, readonly Field[]> = new Map([
 const NO_EVENT = 'troupe.noEvent';
 
 export function toLogged(event: unknown): LoggedEvent {
-  if (!isObject(event) || typeof event['type'] !== 'string') return { type: NO_EVENT };
+  if (!isJsonObject(event) || typeof event['type'] !== 'string') return { type: NO_EVENT };
   const { error } = event;
   const isPlain = !(error instanceof Error);
   return (isPlain ? event : { ...event, error: { $error: partsOf(error) } }) as LoggedEvent;
@@ -314,7 +308,7 @@ export function toLogged(event: unknown): LoggedEvent {
 export function fromLogged(event: LoggedEvent): EventObject {
   const { error, type } = event;
   if (type === NO_EVENT) return null as unknown as EventObject;
-  if (!isObject(error) || !isObject(error['$error'])) return event;
+  if (!isJsonObject(error) || !isJsonObject(error['$error'])) return event;
   const { name, message, crash } = error['$error'];
   const restored = new Error(textOf(message));
   restored.name = textOf(name);

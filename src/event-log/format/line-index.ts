@@ -5,10 +5,11 @@
  * I1. A recorder's lines begin `{"seq":…,"at":…,"kind":…,"to":…,"state":…`. Any other line is parsed.
  * I2. Lines are numbered by `seq` without gaps; at a gap, the log ends with a problem.
  */
+import { isJsonObject } from '../../json/json-object.js';
 import type { StateValue } from 'xstate';
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { isAddress } from '../../actor-system/actor-path.js';
-import { entryProblem, isMoved, isObject, isState, isTime, type LogEntry } from './entry.js';
+import { entryProblem, isMoved, isState, isTime, type LogEntry } from './entry.js';
 
 /** An actor in a state, shared by many lines. */
 export interface ActorState {
@@ -17,7 +18,7 @@ export interface ActorState {
 }
 
 /** The facts of a line that need no parsing. */
-export interface Glance {
+export interface ScannedLine {
   readonly seq: number;
   readonly at: number;
   readonly isSnapshot: boolean;
@@ -86,7 +87,7 @@ export class LineScanner {
   #cursor = 0;
 
   /** The facts of a line, or why it is invalid, as the rest of a sentence. */
-  scan(bytes: Uint8Array, start: number, end: number): Glance | string {
+  scan(bytes: Uint8Array, start: number, end: number): ScannedLine | string {
     this.#bytes = bytes;
     this.#cursor = start;
     this.#end = end;
@@ -97,7 +98,7 @@ export class LineScanner {
     return this.#decoder.decode(bytes.subarray(start, end));
   }
 
-  #quick(): Glance | undefined {
+  #quick(): ScannedLine | undefined {
     if (this.#bytes[this.#end - 1] !== CLOSE || !this.#skip(SEQ)) return undefined;
     const seq = this.#digits();
     if (!this.#skip(AT)) return undefined;
@@ -116,10 +117,10 @@ export class LineScanner {
     return { seq, at, isSnapshot, place, moved, kindAt, seenTo: this.#cursor };
   }
 
-  #slow(start: number, end: number): Glance | string {
+  #slow(start: number, end: number): ScannedLine | string {
     const value = parseJson(this.text(this.#bytes, start, end), FILE_LIMITS);
     if (value === undefined) return 'is not JSON';
-    if (!isObject(value)) return 'is not an object';
+    if (!isJsonObject(value)) return 'is not an object';
     const problem = entryProblem(value);
     if (problem !== undefined) return problem;
     const entry = value as unknown as LogEntry;
@@ -197,7 +198,7 @@ export class LineScanner {
     return false;
   }
 
-  #moved(): Glance['moved'] {
+  #moved(): ScannedLine['moved'] {
     const from = this.#cursor;
     if (!this.#value()) return undefined;
     const value = parseJson(this.text(this.#bytes, from, this.#cursor), FILE_LIMITS);

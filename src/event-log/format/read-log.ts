@@ -10,14 +10,8 @@
  */
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { LineFramer } from '../../text/line-framer.js';
-import {
-  entryProblem,
-  headerProblem,
-  isObject,
-  type JsonObject,
-  type LogEntry,
-  type LogHeader,
-} from './entry.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { entryProblem, headerProblem, type LogEntry, type LogHeader } from './entry.js';
 import { versionProblem } from './version.js';
 
 /** Maximum length of a line, bytes. Nothing longer is written. */
@@ -172,14 +166,14 @@ export class LogParser {
 
   #readEntry(value: unknown, expected: number, text: string): void {
     if (value === undefined) return this.#corrupt('is not JSON');
-    if (!isObject(value)) return this.#corrupt('is not an object');
+    if (!isJsonObject(value)) return this.#corrupt('is not an object');
     if (Object.hasOwn(value, 'troupeLog'))
       return this.#corrupt('begins another part or another log, which must be a separate file');
     const problem = entryProblem(value);
     if (problem !== undefined) return this.#corrupt(problem);
     const entry = value as unknown as LogEntry;
     if (entry.seq !== expected) {
-      return this.#corrupt(`is entry ${entry.seq}, where entry ${expected} should be`);
+      return this.#corrupt(`is entry ${entry.seq} instead of entry ${expected}`);
     }
     const misplaced = this.#misplaced(entry);
     if (misplaced !== undefined) return this.#corrupt(misplaced);

@@ -1,5 +1,6 @@
 /** Checks the format version of a log. Every reader uses it. Runs in a browser. */
-import { isObject, LOG_FORMAT } from './entry.js';
+import { isJsonObject } from '../../json/json-object.js';
+import { LOG_FORMAT } from './entry.js';
 
 /** Why a log cannot be read at all. */
 export interface VersionProblem {
@@ -10,7 +11,7 @@ export interface VersionProblem {
 
 /** `value` is the first line of a log, or of a part, and `line` its number. Undefined if what follows can be read. */
 export function versionProblem(value: unknown, line: number): VersionProblem | undefined {
-  const version = isObject(value) && Object.hasOwn(value, 'troupeLog') ? value['troupeLog'] : undefined;
+  const version = isJsonObject(value) && Object.hasOwn(value, 'troupeLog') ? value['troupeLog'] : undefined;
   if (!isVersion(version))
     return { code: 'not-a-log', message: `Line ${line} is not the header of an event log.` };
   if (version === LOG_FORMAT) return undefined;

@@ -16,7 +16,7 @@ import type {
   StateValue,
 } from 'xstate';
 import { AddressBook } from '../../actor-system/actor-paths.js';
-import { StandingDigests, type Digest } from '../format/digest.js';
+import { StateDigests, type Digest } from '../format/digest.js';
 import { type CauseKind, type Delivery, type LoggedEvent, toLogged } from '../format/entry.js';
 import type { NumberedClock } from '../../actor-system/numbered-clock.js';
 import type { ObservableRoots } from '../../actor-system/root-actors.js';
@@ -68,7 +68,7 @@ export class ObservedSystem {
   readonly #roots: ObservableRoots;
   readonly #listener: Listener;
   readonly #book: AddressBook;
-  readonly #digests = new StandingDigests();
+  readonly #digests = new StateDigests();
   #refs = new Map<string, AnyActorRef>();
   #causes: Cause[] = [];
   /** The number of the last timer that fired. */

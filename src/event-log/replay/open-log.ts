@@ -9,17 +9,11 @@
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
-import {
-  entryProblem,
-  headerProblem,
-  isObject,
-  type JsonObject,
-  type LogEntry,
-  type LogHeader,
-} from '../format/entry.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { Standing } from './folded-actor.js';
-import { LineScanner, linesOf, type ActorState, type Glance } from '../format/line-index.js';
+import { LineScanner, linesOf, type ActorState, type ScannedLine } from '../format/line-index.js';
 import type { LogProblem } from '../format/read-log.js';
 import { versionProblem } from '../format/version.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
@@ -258,7 +252,9 @@ class Log implements OpenLog {
     const line = number - first + 1;
     const text = this.#scanner.text(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
     const value = parseJson(text, FILE_LIMITS);
-    return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
+    return isJsonObject(value) && entryProblem(value) === undefined
+      ? (value as unknown as LogEntry)
+      : undefined;
   }
 
   #addPart(bytes: Uint8Array): void {
@@ -270,7 +266,7 @@ class Log implements OpenLog {
     const count = starts.length - 2;
     this.#parts.push({ bytes, first, starts });
     if (header.firstSeq !== first)
-      return this.#fail('corrupt', 1, `begins with entry ${header.firstSeq}, where entry ${first} should be`);
+      return this.#fail('corrupt', 1, `begins with entry ${header.firstSeq} instead of entry ${first}`);
     this.#times = grown(this.#times, new Float64Array(this.#length + count));
     this.#places = grown(this.#places, new Int32Array(this.#length + count));
     let wasSnapshot = false;
@@ -286,7 +282,7 @@ class Log implements OpenLog {
     }
   }
 
-  #keep({ at, place, moved }: Glance, beginsSnapshot: boolean): void {
+  #keep({ at, place, moved }: ScannedLine, beginsSnapshot: boolean): void {
     const entry = this.last + 1;
     if (beginsSnapshot) this.#snapshots.push(entry);
     this.#times[this.#length] = this.#time.of(at);
@@ -318,8 +314,8 @@ class Log implements OpenLog {
   }
 }
 
-function misplaced({ seq, isSnapshot }: Glance, line: number, expected: number): string | undefined {
-  if (seq !== expected) return `is entry ${seq}, where entry ${expected} should be`;
+function misplaced({ seq, isSnapshot }: ScannedLine, line: number, expected: number): string | undefined {
+  if (seq !== expected) return `is entry ${seq} instead of entry ${expected}`;
   return line === 1 && !isSnapshot ? 'is not a snapshot, but a log must begin with one' : undefined;
 }
 

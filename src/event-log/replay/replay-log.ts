@@ -150,7 +150,7 @@ class Play {
     const expected = this.#nextSeq ?? firstSeq;
     this.#nextSeq = firstSeq;
     if (firstSeq !== expected) {
-      const message = `Line 1 begins with entry ${firstSeq}, where entry ${expected} should be: it is not the part that follows.`;
+      const message = `Line 1 begins with entry ${firstSeq} instead of entry ${expected}: it is not the part that follows.`;
       this.#problem = { code: 'corrupt', line: 1, message };
       return;
     }

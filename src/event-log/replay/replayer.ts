@@ -13,7 +13,7 @@
 import type { StateValue } from 'xstate';
 import { actorInWords, MANAGER } from '../../actor-system/actor-path.js';
 import { bodyOf, Chain } from '../format/chain.js';
-import { Digest, StandingDigests } from '../format/digest.js';
+import { Digest, StateDigests } from '../format/digest.js';
 import { byReceiver, touchedBy } from './deliveries.js';
 import { contextDifferences, isAlike, stateText, type Divergence, type ReplayMethod } from './divergence.js';
 import { isSameJson } from '../../json/same-json.js';
@@ -36,7 +36,7 @@ export class Replayer {
   readonly divergences: Divergence[] = [];
   readonly fold: Fold;
   #chain: Chain;
-  readonly #digests = new StandingDigests();
+  readonly #digests = new StateDigests();
   #rerun: Rerun | undefined;
   #whyNoRerun = 'the log holds no entries';
   #group: CauseEntry[] = [];

@@ -19,11 +19,11 @@ import { connectionMachine } from '../../../machines/connection/connection.machi
 import type { ManagerInput } from '../../../machines/manager/manager.events.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { phaseOf } from '../../../machines/manager/manager.phase.js';
-import { withConnectionDoor } from '../../actor-system/event-filter.js';
+import { withConnectionFilter } from '../../actor-system/event-filter.js';
 import type { Clock } from '../../ports.js';
 import { AddressBook } from '../../actor-system/actor-paths.js';
 import { isMachineAddress, rootId, rootKind } from '../../actor-system/actor-path.js';
-import { StandingDigests, type Digest } from '../format/digest.js';
+import { StateDigests, type Digest } from '../format/digest.js';
 import { type CauseEntry, type Delivery, type LogHeader, fromLogged, toLogged } from '../format/entry.js';
 import { machineState, machineStates, type MachineState } from '../record/observed-system.js';
 
@@ -71,7 +71,7 @@ export class Rerun {
   readonly #book: AddressBook;
   /** The latest incarnation of each auxiliary machine, by id. */
   readonly #roots = new Map<string, AnyActorRef>();
-  readonly #digests = new StandingDigests();
+  readonly #digests = new StateDigests();
   /** The latest machines and effects, by address without the incarnation. */
   readonly #actors = new Map<string, { readonly address: string; readonly ref: AnyActorRef }>();
   #delivered = new Map<string, AnyActorRef>();
@@ -149,7 +149,7 @@ export class Rerun {
   }
 
   /** Called for every new effect. */
-  meetEffect(ref: AnyActorRef): void {
+  registerEffect(ref: AnyActorRef): void {
     this.#keep(this.#book.next(ref), ref);
   }
 
@@ -245,7 +245,7 @@ const STOPPED: Snapshot<unknown> = { status: 'stopped', output: undefined, error
 /** An effect that settles or sends an event on command. */
 const stub: ActorLogic<Snapshot<unknown>, EventObject> = {
   getInitialSnapshot: ({ self, system }) => {
-    rerunOf(system)?.meetEffect(self);
+    rerunOf(system)?.registerEffect(self);
     return AT_WORK;
   },
   getPersistedSnapshot: (snapshot) => snapshot,
@@ -268,7 +268,7 @@ function stubbedOf<T extends AnyStateMachine>(machine: T): T {
   return machine.provide({ actors: Object.fromEntries(slots.map((slot) => [slot, stub])) }) as T;
 }
 
-const connection = heard(withConnectionDoor(stubbedOf(connectionMachine), () => {}));
+const connection = heard(withConnectionFilter(stubbedOf(connectionMachine), () => {}));
 const stubbed = heard(managerMachine.provide({ actors: { connection } }));
 const stubbedRoots: ReadonlyMap<string, AnyStateMachine> = new Map(
   Object.entries(ROOT_CHARTS).map(([kind, machine]) => [kind, heard(stubbedOf(machine))]),

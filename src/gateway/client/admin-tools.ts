@@ -1,5 +1,5 @@
 /** Tools that show the status of the servers, and that retry or restart one. */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../../mcp/server-offers.js';
 import type { Connection } from '../../servers/connection.js';
 import { InvalidTransitionError } from '../../errors.js';
 import { invalidParams, toToolAnswer } from './error-answer.js';

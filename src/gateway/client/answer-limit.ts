@@ -3,7 +3,8 @@
  * call does not run meanwhile; this one does.
  */
 import type { Clock } from '../../ports.js';
-import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
 
 /** Maximum time for which a client may be unreachable before its request gets an answer for it, milliseconds. */
@@ -30,13 +31,13 @@ export interface Wait {
   /** Time limit for a person or a model, milliseconds; 0 = no limit. */
   readonly limitMs: number;
   /** Since when nothing can be sent to the client, milliseconds since the epoch; undefined if it can be reached. */
-  readonly awaySince: () => number | undefined;
+  readonly disconnectedSince: () => number | undefined;
 }
 
 /** Calls `giveUp` at the time limit, unless the returned function was called before. */
 export function watchAnswer(
   clock: Clock,
-  { method, limitMs: patienceMs, awaySince }: Wait,
+  { method, limitMs: patienceMs, disconnectedSince }: Wait,
   giveUp: (why: Unanswered) => void,
 ): () => void {
   const limitMs = method === 'roots/list' ? PROGRAM_MS : patienceMs;
@@ -44,11 +45,11 @@ export function watchAnswer(
   let timer: unknown;
   const look = (): void => {
     const now = clock.now();
-    const away = awaySince();
+    const away = disconnectedSince();
     if (limitMs > 0 && now - since >= limitMs) {
       giveUp(new Unanswered(`The client has not answered within ${limitMs} ms.`, 'timeout'));
     } else if (away !== undefined && now - away >= AWAY_MS) {
-      giveUp(new Unanswered('The client is away.', 'away'));
+      giveUp(new Unanswered('The client is disconnected.', 'away'));
     } else {
       timer = clock.setTimeout(
         look,

@@ -2,7 +2,7 @@
  * The lists for a client: those of every server that it sees, with unique names. Rebuilt when a server's list changes;
  * definitions are passed on unchanged, except for the name, and for a URI that several servers use.
  */
-import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, Tool } from '../../mcp/server-offers.js';
 import { exposedNames, rawKey } from '../../catalog/naming.js';
 import { ToolRegistry } from '../../catalog/registry.js';
 import { isSameList } from '../../catalog/list-diff.js';

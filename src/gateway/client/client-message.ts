@@ -11,7 +11,7 @@ import type {
   JSONRPCRequest,
   JSONRPCResponse,
   RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '../../mcp/messages.js';
 import { isJsonObject } from '../../json/json-object.js';
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/protocol-client.js';
 
@@ -96,8 +96,8 @@ export function toClientMessage(value: unknown): ClientMessage {
   const ownId = isId(id) ? id : undefined;
   if (!('method' in value)) return toAnswer(value, ownId);
   if (jsonrpc !== '2.0') return invalid(ownId ?? null, '\'jsonrpc\' must be "2.0".');
-  if (typeof method !== 'string') return invalid(ownId ?? null, "'method' must be a text.");
-  if ('id' in value && ownId === undefined) return invalid(null, "'id' must be a text or a number.");
+  if (typeof method !== 'string') return invalid(ownId ?? null, "'method' must be a string.");
+  if ('id' in value && ownId === undefined) return invalid(null, "'id' must be a string or a number.");
   if (params !== undefined && !isJsonObject(params)) {
     const data = { reason: "'params' must be an object." };
     return { kind: 'invalid', answer: rpcError(ownId ?? null, RPC.invalidParams, 'Invalid params', data) };

@@ -5,13 +5,13 @@
  * Longer than 300 lines because it handles every MCP method; each handler is short.
  */
 import { stateInWords } from '../../lifecycle/state-in-words.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../../mcp/server-offers.js';
 import { JsonRpcError, NotReadyError, UnsupportedError } from '../../errors.js';
 import { failureError } from '../../failures/failure-error.js';
 import type { Connection } from '../../servers/connection.js';
-import { isJsonObject } from '../../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { Clock } from '../../ports.js';
-import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
+import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
@@ -122,7 +122,7 @@ export class ClientRequests {
   async #callTool(request: ClientRequest): Promise<JsonObject> {
     const { name } = request.params;
     const args = argumentsIn(request.params['arguments']);
-    if (typeof name !== 'string') throw invalidParams("'name' is not a text");
+    if (typeof name !== 'string') throw invalidParams("'name' is not a string");
     if (args === undefined) throw invalidParams("'arguments' is not an object");
     const { offering, view } = this.#parts;
     if (offering.tool(name) === undefined) await this.#started();
@@ -314,7 +314,7 @@ export class ClientRequests {
   }
 
   async #prompt(name: unknown): Promise<Named> {
-    if (typeof name !== 'string') throw invalidParams('the name of the prompt is not a text');
+    if (typeof name !== 'string') throw invalidParams('the name of the prompt is not a string');
     const { offering } = this.#parts;
     const found = offering.prompt(name) ?? (await this.#onceListed(() => offering.prompt(name)));
     if (found === undefined) throw invalidParams(`no server has a prompt called '${name.slice(0, 200)}'`);
@@ -407,7 +407,7 @@ export class ClientRequests {
 function uriOf({ params }: ClientRequest): string {
   const { uri } = params;
   if (typeof uri === 'string' && uri !== '') return uri;
-  throw invalidParams("'uri' is not a text");
+  throw invalidParams("'uri' is not a string");
 }
 
 /** The client's `_meta` without the progress token, which belongs to the client's request. */

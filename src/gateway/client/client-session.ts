@@ -9,11 +9,13 @@
  *
  * Longer than 300 lines because it holds the whole life of a client session; its requests are in `client-requests.ts`.
  */
-import type { Implementation, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Implementation, LoggingLevel } from '../../mcp/session.js';
+import type { RequestId } from '../../mcp/messages.js';
+import type { Transport } from '../../mcp/transport.js';
 import type { Clock, Logger } from '../../ports.js';
 import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-identity.js';
-import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
 import { whenStill } from '../../async/idle-timer.js';
@@ -62,7 +64,7 @@ export interface ClientTransport extends Transport {
    * Since when the client is unreachable, milliseconds since the epoch; undefined if it can be reached, or if that is
    * unknown.
    */
-  readonly awaySince?: number | undefined;
+  readonly disconnectedSince?: number | undefined;
 }
 
 export interface ClientSessionParts {
@@ -144,7 +146,7 @@ export class ClientSession implements AskedClient {
   async start(): Promise<void> {
     const { clock, idleMs } = this.#parts;
     const isBusy = (): boolean =>
-      this.awaySince === undefined && (this.#link.inWork > 0 || this.#link.asked > 0);
+      this.disconnectedSince === undefined && (this.#link.inWork > 0 || this.#link.asked > 0);
     const endIfIdle = (): void => {
       if (!isBusy()) void this.close();
     };
@@ -174,7 +176,7 @@ export class ClientSession implements AskedClient {
     const { clock, questionTimeoutMs: limitMs } = this.#parts;
     const over = new AbortController();
     const both = AbortSignal.any([signal, over.signal]);
-    const wait = { method, limitMs, awaySince: () => this.awaySince };
+    const wait = { method, limitMs, disconnectedSince: () => this.disconnectedSince };
     const stop = watchAnswer(clock, wait, (why) => over.abort(why));
     try {
       return await this.#link.ask(method, params, isKnown ? { signal: both, relatedTo } : { signal: both });
@@ -187,9 +189,9 @@ export class ClientSession implements AskedClient {
    * Since when the client is unreachable, milliseconds since the epoch; undefined if it can be reached, or if that is
    * unknown. A message from the client shows that it is there.
    */
-  get awaySince(): number | undefined {
-    const { awaySince } = this.#parts.transport;
-    return awaySince === undefined ? undefined : Math.max(awaySince, this.#usedAt);
+  get disconnectedSince(): number | undefined {
+    const { disconnectedSince } = this.#parts.transport;
+    return disconnectedSince === undefined ? undefined : Math.max(disconnectedSince, this.#usedAt);
   }
 
   awaits(server: string, elicitationId: string): void {
@@ -261,7 +263,7 @@ export class ClientSession implements AskedClient {
 
   async #initialize(params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { protocolVersion, capabilities, _meta: meta } = params;
-    if (typeof protocolVersion !== 'string') throw invalidParams("'protocolVersion' is not a text");
+    if (typeof protocolVersion !== 'string') throw invalidParams("'protocolVersion' is not a string");
     if (this.#opening !== undefined) throw TOO_LATE;
     if (this.#parts.isSelf(meta)) throw ITSELF;
     this.answers = answersOf(capabilities);

@@ -6,14 +6,8 @@
  * V3. The number of requests in flight is limited.
  * V4. Batches are accepted only in the one version that has them (MCP 2025-03-26).
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type {
-  JSONRPCMessage,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  MessageExtraInfo,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, MessageExtraInfo } from '../../mcp/transport.js';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { idInUse, RPC, rpcError, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 import { toError } from '../../text/error-message.js';
 
@@ -27,7 +21,7 @@ export type Deliverable =
   /** A message that needs no answer; `ends` is the request that it ends. */
   | { readonly kind: 'delivered'; readonly message: JSONRPCMessage; readonly ends?: RequestId | undefined };
 
-export type Heard =
+export type ReceivedMessage =
   Deliverable | { readonly kind: 'refused'; readonly answer: RpcErrorAnswer } | { readonly kind: 'ignored' };
 
 export class Conversation {
@@ -70,7 +64,7 @@ export class Conversation {
   }
 
   /** How to handle an incoming message. A request counts as in flight from now on. */
-  heard(value: unknown): Heard {
+  heard(value: unknown): ReceivedMessage {
     const came = toClientMessage(value);
     switch (came.kind) {
       case 'invalid':
@@ -89,7 +83,7 @@ export class Conversation {
   }
 
   /** Whether a message may be sent to the client. An answer ends its request. */
-  mayBeSaid(message: JSONRPCMessage): boolean {
+  maySend(message: JSONRPCMessage): boolean {
     if ('method' in message) {
       if ('id' in message) this.#asked.add(message.id);
       else if (message.method === 'notifications/cancelled') this.#asked.delete(requestIn(message) ?? '');
@@ -132,9 +126,9 @@ export class Conversation {
     this.#drained?.();
   }
 
-  #receivedRequest(message: JSONRPCRequest): Heard {
+  #receivedRequest(message: JSONRPCRequest): ReceivedMessage {
     const { id, method, params } = message;
-    const refuse = (code: number, what: string, reason: string): Heard => ({
+    const refuse = (code: number, what: string, reason: string): ReceivedMessage => ({
       kind: 'refused',
       answer: rpcError(id, code, what, { reason }),
     });
@@ -147,8 +141,8 @@ export class Conversation {
     return { kind: 'request', message };
   }
 
-  /** The request must be answered, or it would wait for ever. */
-  #receivedNoAnswer(id: RequestId, reason: string): Heard {
+  /** The request must be answered, or it would wait forever. */
+  #receivedNoAnswer(id: RequestId, reason: string): ReceivedMessage {
     if (this.#asked.delete(id)) {
       const error = { code: RPC.invalidRequest, message: `The client's answer is invalid: ${reason}` };
       return { kind: 'delivered', message: { jsonrpc: '2.0', id, error } };

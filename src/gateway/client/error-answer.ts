@@ -13,7 +13,8 @@ import {
   UnknownToolError,
   UnsupportedError,
 } from '../../errors.js';
-import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
 
 /** MCP specification 2025-11-25, "Resources", error handling. */

@@ -1,6 +1,6 @@
 /** Tools that the gateway itself offers, in addition to the tools of the servers. */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import type { Tool } from '../../mcp/server-offers.js';
+import type { JsonObject } from '../../json/json-object.js';
 import type { ServerView } from '../upstream/server-view.js';
 
 /** What a tool of the gateway gets when it runs. */

@@ -6,9 +6,9 @@
  * Q2. A client gets only requests that it has declared.
  * Q3. A question ends: with its answer, with the request that it is about, or at its time limit.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../../json/json-object.js';
-import { RpcError, type Cause, type JsonObject } from '../../protocol/protocol-client.js';
+import type { RequestId } from '../../mcp/messages.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { RpcError, type Cause } from '../../protocol/protocol-client.js';
 import type { ServerRequestContext } from '../../server-requests/handlers.js';
 import type { Responder, Response } from '../../server-requests/responder.js';
 import type { Responders } from '../../server-requests/server-requests.js';

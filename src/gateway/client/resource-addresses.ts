@@ -5,10 +5,10 @@
  * with the name of the server before the scheme, as in `git+ssh:`. For example, `file:///rules.md` of the server `south`
  * becomes `south+file:///rules.md`. A qualified URI is accepted even if only one server offers the URI.
  */
-import type { Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource } from '../../mcp/content.js';
+import type { ResourceTemplate } from '../../mcp/server-offers.js';
 import { fitsTemplate } from '../../catalog/resource.js';
-import { isJsonObject } from '../../json/json-object.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { ServerOffer } from '../../runtime/internals.js';
 
 /** A resource by the URI that its server uses. */

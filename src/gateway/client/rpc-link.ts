@@ -7,15 +7,11 @@
  *     an `RpcError` when the client is gone. An abandoned request is cancelled at the client.
  * R3. No message of a client makes it throw, and nothing of a finished request is kept.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type {
-  JSONRPCMessage,
-  JSONRPCRequest,
-  JSONRPCResponse,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../../mcp/transport.js';
+import type { JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId } from '../../mcp/messages.js';
 import { LazyAbortController } from '../../async/lazy-abort-controller.js';
-import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../../async/caller-signal.js';
 import type { RequestHeaders } from '../../transports/session-transport.js';
 import { toError } from '../../text/error-message.js';

@@ -2,10 +2,10 @@
  * Tools that stand for all tools of the servers, so that hundreds of them do not fill the context of a model: it searches
  * for a tool, reads its definition, and calls it by name.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '../../mcp/server-offers.js';
 import { argumentsIn } from '../../calls/call-problem.js';
-import { ToolIndex } from '../../catalog/tool-index.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { ToolIndex } from '../../search/tool-index.js';
 import { invalidParams } from './error-answer.js';
 import type { GatewayTool } from './gateway-tools.js';
 
@@ -14,7 +14,7 @@ const MAX_RESULTS = 20;
 const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
 
 /** Keyed by the list that was indexed: a list of a client stays the same object until it changes. */
-const indexes = new WeakMap<readonly Tool[], ToolIndex>();
+const indexes = new WeakMap<readonly Tool[], ToolIndex<Tool>>();
 
 export const SEARCH_TOOLS: readonly GatewayTool[] = [
   {
@@ -42,10 +42,11 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       annotations: READS_ONLY,
     },
     run: async ({ tools }, { query, limit = DEFAULT_RESULTS }) => {
-      if (typeof query !== 'string' || query.trim() === '') throw invalidParams("'query' is not a text");
+      if (typeof query !== 'string' || query.trim() === '') throw invalidParams("'query' is not a string");
       if (!Number.isInteger(limit)) throw invalidParams("'limit' is not a whole number");
       const most = Math.min(Math.max(Number(limit), 1), MAX_RESULTS);
-      return asText({ tools: indexOf(tools).search(query, most).map(toEntry), total: tools.length });
+      const found = await indexOf(tools).search(tools, query, { limit: most });
+      return asText({ tools: found.map(({ tool }) => toEntry(tool)), total: tools.length });
     },
   },
   {
@@ -77,7 +78,7 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       },
     },
     run: async ({ callTool }, { name, arguments: given }) => {
-      if (typeof name !== 'string') throw invalidParams("'name' is not a text");
+      if (typeof name !== 'string') throw invalidParams("'name' is not a string");
       const args = argumentsIn(given);
       if (args === undefined) throw invalidParams("'arguments' is not an object");
       return callTool(name, args);
@@ -85,8 +86,8 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
   },
 ];
 
-function indexOf(tools: readonly Tool[]): ToolIndex {
-  const known = indexes.get(tools) ?? new ToolIndex(tools);
+function indexOf(tools: readonly Tool[]): ToolIndex<Tool> {
+  const known = indexes.get(tools) ?? new ToolIndex();
   indexes.set(tools, known);
   return known;
 }

@@ -1,9 +1,10 @@
 /** The outcome of each server in short: for the `_meta` of lists, and for clients that need all servers. */
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
-import { RpcError, type JsonObject } from '../../protocol/protocol-client.js';
+import type { JsonObject } from '../../json/json-object.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
-import type { Resource } from '@modelcontextprotocol/sdk/types.js';
+import type { Resource } from '../../mcp/content.js';
 
 /** The key in the `_meta` of a list. */
 export const SERVERS_META = 'mcp-troupe/servers';

@@ -86,7 +86,7 @@ export class HttpAccess {
     if (!verified) return unauthorized(oauth, resource, WRONG);
     if (!isVerdict(verified)) {
       logger.error(
-        "'verifyToken' must return { subject, scopes }, a text and a list of texts, or undefined; expiresAt is in milliseconds.",
+        "'verifyToken' must return { subject, scopes }, a string and a list of strings, or undefined; expiresAt is in milliseconds.",
       );
       return UNVERIFIED;
     }

@@ -12,15 +12,10 @@
  * H5. If too much waits unread, an answer is cut off, and a new request is refused until some of it is read.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type {
-  JSONRPCMessage,
-  JSONRPCRequest,
-  MessageExtraInfo,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Transport, TransportSendOptions, MessageExtraInfo } from '../../mcp/transport.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
-import { Conversation, type Heard } from '../client/conversation.js';
+import { Conversation, type ReceivedMessage } from '../client/conversation.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
 import { toCursor, type HttpEventLog } from './http-event-log.js';
 import { JsonAnswer } from './json-answer.js';
@@ -77,7 +72,7 @@ export class HttpSession implements Transport {
   #lastStream = LISTENING;
   #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
   #isClosed = false;
-  #awaySince: number | undefined;
+  #disconnectedSince: number | undefined;
 
   /** `ended` is called once, when the session is over. */
   constructor(sessionId: string, { clock, log, isOverfed }: HttpSessionPorts, ended: () => void) {
@@ -85,19 +80,19 @@ export class HttpSession implements Transport {
     const isFull = (): boolean => this.unread > MAX_UNREAD || isOverfed();
     this.#ports = { clock, log, isFull };
     this.#ended = ended;
-    this.#awaySince = clock.now();
+    this.#disconnectedSince = clock.now();
     this.#listening = new HttpStream(log.begin(LISTENING), this.#ports);
     this.#streams.set(LISTENING, this.#listening);
   }
 
   /** Since when the client has no stream, milliseconds since the epoch; undefined if it has one. */
-  get awaySince(): number | undefined {
-    return this.#awaySince;
+  get disconnectedSince(): number | undefined {
+    return this.#disconnectedSince;
   }
 
   /** Since when neither a stream nor a request is open; undefined if one is. */
   get unusedSince(): number | undefined {
-    return this.conversation.pending > 0 || this.#opening !== undefined ? undefined : this.#awaySince;
+    return this.conversation.pending > 0 || this.#opening !== undefined ? undefined : this.#disconnectedSince;
   }
 
   /** Bytes of answers that the client has not read. */
@@ -160,8 +155,8 @@ export class HttpSession implements Transport {
   }
 
   async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
-    if (this.#isClosed || !this.conversation.mayBeSaid(message)) return;
-    if ('method' in message) this.#streamFor(relatedRequestId).say(toJson(message));
+    if (this.#isClosed || !this.conversation.maySend(message)) return;
+    if ('method' in message) this.#streamFor(relatedRequestId).send(toJson(message));
     else if (message.id !== undefined && message.id === this.#opening?.id) this.#answerOpening(message);
     else this.#answer(message);
   }
@@ -203,10 +198,10 @@ export class HttpSession implements Transport {
   ): void {
     const answer = new JsonAnswer(response, { [SESSION_HEADER]: this.sessionId }, requests, about);
     for (const request of requests) this.#jsonOf.set(request, answer);
-    this.#awaySince = undefined;
+    this.#disconnectedSince = undefined;
     response.once('close', () => {
       for (const request of requests) this.#jsonOf.delete(request);
-      this.#noteAway();
+      this.#noteDisconnected();
     });
   }
 
@@ -221,10 +216,10 @@ export class HttpSession implements Transport {
     this.#streams.set(number, stream);
     for (const request of requests) this.#streamOf.set(request, number);
     this.#attach(stream, response);
-    for (const refusal of refusals) stream.say(toJson(refusal));
+    for (const refusal of refusals) stream.send(toJson(refusal));
   }
 
-  #handOn(heard: Heard, extra: MessageExtraInfo): void {
+  #handOn(heard: ReceivedMessage, extra: MessageExtraInfo): void {
     if (heard.kind !== 'request' && heard.kind !== 'delivered') return;
     const failure = this.conversation.handOn(heard, this, extra);
     if (failure !== undefined) this.#answer(failure);
@@ -238,7 +233,7 @@ export class HttpSession implements Transport {
       if (this.#ports.isFull()) json.refuse(UNREAD);
       return json.take(id, message);
     }
-    this.#streamFor(id).say(toJson(message));
+    this.#streamFor(id).send(toJson(message));
     if (id !== undefined) this.#over(id);
   }
 
@@ -263,13 +258,13 @@ export class HttpSession implements Transport {
     // Decided by the negotiated version: a header may name another one.
     const primes = (this.conversation.version ?? '') >= PRIMED_SINCE;
     stream.attach(response, { head, primes, since });
-    this.#awaySince = undefined;
-    response.once('close', () => this.#noteAway());
+    this.#disconnectedSince = undefined;
+    response.once('close', () => this.#noteDisconnected());
   }
 
-  #noteAway(): void {
+  #noteDisconnected(): void {
     const isHeard = [...this.#streams.values()].some(({ isAttached }) => isAttached) || this.#jsonOf.size > 0;
-    if (!isHeard) this.#awaySince = this.#ports.clock.now();
+    if (!isHeard) this.#disconnectedSince = this.#ports.clock.now();
   }
 }
 

@@ -11,7 +11,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCRequest } from '../../mcp/messages.js';
 import type { Clock, Logger } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
 import { messageOf } from '../../text/error-message.js';

@@ -9,7 +9,7 @@
  *     the environment. No socket stays open.
  */
 import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/sdk/client/auth.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike } from '../../mcp/transport.js';
 import type { JWTVerifyGetKey } from 'jose';
 import { openAuthFetch } from '../../auth/auth-fetch.js';
 import { isSameIssuer } from '../../auth/auth-server-discovery.js';

@@ -2,10 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { readBytes } from '../../transports/http/request-body.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
+import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
@@ -18,7 +18,7 @@ const METHODS = 'GET, POST, DELETE';
 const PROBES: ReadonlySet<string> = new Set(['/health', '/healthz', '/livez', '/readyz']);
 const NOTHING_HERE: Refused = {
   status: 404,
-  error: 'There is nothing here. All servers are at /mcp, one of them is at /servers/NAME/mcp.',
+  error: 'There is nothing here. All servers are at /mcp, and a single one is at /servers/NAME/mcp.',
 };
 const NO_SUCH_METHOD: Refused = {
   status: 405,
@@ -38,7 +38,7 @@ const NO_SESSION: Refused = {
 };
 const NO_SUCH_VERSION: Refused = {
   status: 400,
-  error: `This protocol version is not supported. Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
+  error: `This protocol version is not supported. Supported: ${KNOWN_VERSIONS.join(', ')}.`,
 };
 const OWN_HEADERS = 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id';
 const CORS_READABLE = 'mcp-session-id, www-authenticate';
@@ -177,7 +177,7 @@ export class HttpRoutes {
     const session = this.#options.sessions.find(id, caller, place);
     if (session === undefined) return SESSION_OVER;
     const version = oneOf(headers['mcp-protocol-version']);
-    return version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version) ? session : NO_SUCH_VERSION;
+    return version === undefined || KNOWN_VERSIONS.includes(version) ? session : NO_SUCH_VERSION;
   }
 
   /** A stream does not outlive the token of its request; the client may resume it with another token. */

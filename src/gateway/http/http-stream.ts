@@ -44,11 +44,11 @@ export class HttpStream {
   #response: ServerResponse | undefined;
   #timer: unknown;
   /** The last event that was written to a response. */
-  #saidUpTo: number;
+  #writtenUpTo: number;
 
   constructor(beginning: Cursor, ports: StreamPorts) {
     this.#number = beginning.stream;
-    this.#saidUpTo = beginning.seq;
+    this.#writtenUpTo = beginning.seq;
     this.#ports = ports;
   }
 
@@ -57,7 +57,7 @@ export class HttpStream {
    * that were never written. `primes`: the client gets at once an event from which it can resume; older clients fail on such an
    * event.
    */
-  attach(response: ServerResponse, { head, primes, since = this.#saidUpTo }: Attachment): void {
+  attach(response: ServerResponse, { head, primes, since = this.#writtenUpTo }: Attachment): void {
     this.#endResponse();
     this.#response = response;
     response.once('close', () => {
@@ -76,7 +76,7 @@ export class HttpStream {
     return this.#response !== undefined;
   }
 
-  say(data: string): void {
+  send(data: string): void {
     const event = this.#ports.log.add(this.#number, data);
     if (this.#response === undefined) return;
     if (this.#response.writableLength > 0 && this.#ports.isFull()) this.#detach()?.destroy();
@@ -90,7 +90,7 @@ export class HttpStream {
   }
 
   #write({ seq, data }: LoggedEvent): void {
-    this.#saidUpTo = Math.max(this.#saidUpTo, seq);
+    this.#writtenUpTo = Math.max(this.#writtenUpTo, seq);
     const id = toEventId({ stream: this.#number, seq });
     this.#response?.write(`event: message\nid: ${id}\ndata: ${data}\n\n`);
   }

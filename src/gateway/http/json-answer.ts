@@ -1,6 +1,6 @@
 /** The answer to one POST whose client accepts no stream: JSON, sent once every request of the POST has its answer. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { answerText, refuse, type Refused } from './http-answers.js';
 

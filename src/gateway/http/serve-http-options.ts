@@ -136,13 +136,14 @@ function checkShape(options: ServeHttpOptions): void {
 /** Null does not mean the default: a token that is null must not count as one. */
 function checkNulls(fields: unknown, path: Path, report: Report): void {
   for (const [name, value] of isObject(fields) ? Object.entries(fields) : [])
-    if (value === null) report([...path, name], 'expected a value, found null: leave it out for its default');
+    if (value === null)
+      report([...path, name], 'wrong-type', 'expected a value, found null: leave it out for its default');
 }
 
 function checkFunctions(options: ServeHttpOptions, report: Report): void {
   const verify: unknown = options.oauth?.verifyToken;
   if (verify !== undefined && typeof verify !== 'function')
-    report(['oauth', 'verifyToken'], `expected a function, found ${kindOf(verify)}`);
+    report(['oauth', 'verifyToken'], 'wrong-type', `expected a function, found ${kindOf(verify)}`);
   for (const [field, functions] of Object.entries(PORTS))
     checkPort(options[field as keyof typeof PORTS] ?? undefined, field, functions, report);
 }

@@ -258,7 +258,7 @@ function untilRead(response: ServerResponse): Promise<void> {
 
 /**
  * Responses that wait for their turn on a connection: the client sent their requests before it received earlier
- * answers. Node emits nothing on them when the connection breaks, so they would count as open for ever.
+ * answers. Node emits nothing on them when the connection breaks, so they would count as open forever.
  */
 const open = new WeakMap<Socket, Set<ServerResponse>>();
 

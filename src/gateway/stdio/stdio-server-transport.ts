@@ -13,8 +13,8 @@
  *     `hurry()` was called.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '../../mcp/transport.js';
+import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '../../mcp/messages.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { settlesWithin } from '../../async/settles-within.js';
@@ -29,7 +29,7 @@ import {
   toJson,
   type RpcErrorAnswer,
 } from '../client/client-message.js';
-import { Conversation, type Heard } from '../client/conversation.js';
+import { Conversation, type ReceivedMessage } from '../client/conversation.js';
 import { BackpressuredInput } from './backpressured-input.js';
 
 /** Unread characters of a client: above the first limit its input is paused, below the second it is resumed. */
@@ -96,7 +96,7 @@ export class StdioServerTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.conversation.mayBeSaid(message)) return;
+    if (!this.conversation.maySend(message)) return;
     if ('method' in message || !this.#batches.take(message)) this.#write(message);
   }
 
@@ -185,7 +185,7 @@ export class StdioServerTransport implements Transport {
     else this.#handOn(heard);
   }
 
-  #handOn(heard: Heard): void {
+  #handOn(heard: ReceivedMessage): void {
     if (heard.kind !== 'request' && heard.kind !== 'delivered') return;
     const failure = this.conversation.handOn(heard, this);
     if (failure !== undefined && !this.#batches.take(failure)) this.#write(failure);
@@ -262,7 +262,7 @@ class AnswerBatches {
   }
 
   /** Starts a batch: these messages came together. */
-  await(heard: readonly Heard[]): void {
+  await(heard: readonly ReceivedMessage[]): void {
     const answers = heard.flatMap((each) => (each.kind === 'refused' ? [each.answer] : []));
     const ids = heard.flatMap((each) => (each.kind === 'request' ? [each.message.id] : []));
     const batch: Batch = { answers, awaited: new Set(ids) };

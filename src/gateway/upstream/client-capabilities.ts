@@ -1,5 +1,5 @@
 /** The client capabilities that concern requests of servers. Pure. */
-import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities } from '../../mcp/session.js';
 import { isJsonObject } from '../../json/json-object.js';
 
 /** The kinds of server requests that a client answers. */

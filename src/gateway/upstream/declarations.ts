@@ -3,7 +3,8 @@
  * different capabilities. With that, the connections of a further client of the kind can stay dormant until they are
  * used.
  */
-import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, ResourceTemplate } from '../../mcp/server-offers.js';
+import type { Resource } from '../../mcp/content.js';
 import { createMemoryCatalogStore, type CatalogStore } from '../../catalog/cache-store.js';
 import type { Answers } from './client-capabilities.js';
 

@@ -3,8 +3,7 @@ import type { Isolation } from '../../config/entry/server-config.js';
 import type { ServerRow } from '../../config/entry/server-spec.js';
 import type { Answers } from './client-capabilities.js';
 import { randomUUID } from 'node:crypto';
-import { isJsonObject } from '../../json/json-object.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 /** Whether a client has its own connection to a server. A server that cannot or may not start has none. */
 export function isOwn(row: ServerRow, answers: Answers): boolean {

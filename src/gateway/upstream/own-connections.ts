@@ -27,7 +27,7 @@ export class OwnConnections {
   readonly troupe: Troupe;
   readonly #parts: OwnConnectionsParts;
   /** Servers that may have new lists. */
-  readonly #unlearned = new Set<string>();
+  readonly #changedServers = new Set<string>();
   readonly #stop: (() => void)[] = [];
 
   constructor(parts: OwnConnectionsParts) {
@@ -38,7 +38,7 @@ export class OwnConnections {
     );
     const events = this.troupe.events$.subscribe((event) => {
       if (event.type === 'connection.ready' || event.type === 'catalog.changed') {
-        this.#unlearned.add(event.server);
+        this.#changedServers.add(event.server);
       }
     });
     this.#stop.push(
@@ -88,11 +88,11 @@ export class OwnConnections {
   }
 
   #learn(): void {
-    for (const server of this.#unlearned) {
+    for (const server of this.#changedServers) {
       const connection = this.troupe.connection(server);
       if (connection === undefined || !hasTag(connection.present, 'usable')) continue;
       if (hasTag(connection.present, 'enriching')) continue;
-      this.#unlearned.delete(server);
+      this.#changedServers.delete(server);
       const { tools: _, ...extras } = this.troupe.inside.offer(server);
       this.#parts.declaration.learn(server, hashOf(this.#row(server)), extras);
     }

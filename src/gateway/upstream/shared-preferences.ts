@@ -2,7 +2,7 @@
  * The combined wishes of the clients that share connections: subscriptions and log levels. A server is notified of the
  * first subscriber and of the end of the last one.
  */
-import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { LoggingLevel } from '../../mcp/session.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
 
 /** The subscribers of resources. */
@@ -31,7 +31,7 @@ export class SharedLevels {
   #current: LoggingLevel | undefined;
 
   /** Returns the new level for the servers; undefined if it stays the same. */
-  wish(client: object, level: LoggingLevel): LoggingLevel | undefined {
+  setLevel(client: object, level: LoggingLevel): LoggingLevel | undefined {
     this.#wished.set(client, level);
     return this.#change();
   }

@@ -8,13 +8,11 @@
  *     up to 5 s, with each try that brought no message: a server may send an event without one, and close again (MCP
  *     2025-11-25, "Sending Messages to the Server").
  */
-import type { Clock } from '../../ports.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { pause } from '../../async/abortable.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import type { HttpReply } from './http-exchange.js';
-import { growingPause } from './listening-stream.js';
-import type { SessionRequests } from './session-requests.js';
+import { growingPause, type StreamPort } from './listening-stream.js';
 
 const MAX_FRUITLESS_TRIES = 5;
 const FLOOR_MS = 100;
@@ -23,14 +21,9 @@ const HIGHEST_FLOOR_MS = 5_000;
 /** Time for the server to end the stream after the answer, so that the socket can be used again. */
 const END_AFTER_ANSWER_MS = 1_000;
 
-export interface AnswerPort {
-  readonly requests: SessionRequests;
-  readonly clock: Clock;
-  readonly maxMessageBytes: number;
-  onData(data: string): void;
+export interface AnswerPort extends StreamPort {
   /** An event exceeds the limit. It counts as the answer, so the request fails. */
   onOversize(): void;
-  onWord(): void;
   /** Whether a stream that broke off may be resumed: not in the new era (MCP 2026-07-28, "Transports"). */
   readonly mayResume: boolean;
   /** Whether the answer has been delivered. */
@@ -64,7 +57,7 @@ export async function readAnswer(
     try {
       await readEvents(body, {
         maxSize: port.maxMessageBytes,
-        onWord: () => port.onWord(),
+        onactivity: () => port.onactivity(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => {
           port.onOversize();

@@ -5,7 +5,7 @@
  * E2. An event above the limit is skipped as a whole and reported once, without waiting for its end; the next one is read
  *     as usual.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../../mcp/messages.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
 import { answeredId } from '../oversize-id.js';
 import type { HttpReply } from './http-exchange.js';
@@ -35,7 +35,7 @@ export interface EventReader {
   /** The pause that the server wants before a client reconnects, in milliseconds. */
   onRetry(ms: number): void;
   /** A message came, or more of a long one. Anything else may only keep the stream open. */
-  onWord(): void;
+  onactivity(): void;
   /** An event exceeds the limit. It is skipped, and reading goes on unless this throws. */
   onOversize(): void;
   /** The event that exceeds the limit answers this request, as its first and last bytes say. */
@@ -60,7 +60,7 @@ export async function readEvents(body: AsyncIterable<Uint8Array>, reader: EventR
   const parser = new EventParser(reader.maxSize);
   for await (const chunk of body) {
     const reports = parser.feed(chunk);
-    if (parser.hasSaid) reader.onWord();
+    if (parser.hasMessage) reader.onactivity();
     for (const report of reports) {
       report(reader);
       await Promise.resolve();
@@ -95,7 +95,7 @@ class EventParser {
   #data: string[] = [];
   #id: string | undefined;
   #event: string | undefined;
-  #hasSaid = false;
+  #hasMessage = false;
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
@@ -107,12 +107,12 @@ class EventParser {
   }
 
   /** Whether the last chunk brought a message, or more of a long one. */
-  get hasSaid(): boolean {
-    return this.#hasSaid || this.#size + this.#lines.unfinished > LONG_BYTES;
+  get hasMessage(): boolean {
+    return this.#hasMessage || this.#size + this.#lines.unfinished > LONG_BYTES;
   }
 
   feed(chunk: Uint8Array): readonly Report[] {
-    this.#hasSaid = false;
+    this.#hasMessage = false;
     this.#lines.push(this.#withLineFeeds(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)));
     if (this.#lines.unfinished > this.#maxSize) this.#overflow(this.#lines.beginning());
     const reports = this.#reports;
@@ -176,7 +176,7 @@ class EventParser {
   #dispatch(): void {
     if (!this.#isOversize && (this.#data.length > 0 || this.#id !== undefined)) {
       const event = { id: this.#id, event: this.#event, data: this.#data.join('\n') };
-      this.#hasSaid ||= carriesMessage(event);
+      this.#hasMessage ||= carriesMessage(event);
       this.#reports.push((reader) => reader.onEvent(event));
     }
     this.#size = 0;

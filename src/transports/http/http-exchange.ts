@@ -40,7 +40,7 @@ export interface HttpExchange {
 }
 
 /** The part that a proxy plays in a missing reply. */
-export interface ProxyTrouble {
+export interface ProxyFailure {
   /** The proxy, as messages show it. */
   readonly shown: string;
   /** The proxy could not be reached, or it refused. Otherwise, the request got past the proxy. */
@@ -59,9 +59,9 @@ export class NetworkError extends Error {
   /** Whether the socket had carried another request before: it may have been closed ahead of this one. */
   readonly reused: boolean;
   /** Undefined if there was no proxy. */
-  readonly proxy: ProxyTrouble | undefined;
+  readonly proxy: ProxyFailure | undefined;
 
-  constructor(code: string, connected: boolean, cause: unknown, reused = false, proxy?: ProxyTrouble) {
+  constructor(code: string, connected: boolean, cause: unknown, reused = false, proxy?: ProxyFailure) {
     super(code, { cause });
     this.code = code;
     this.connected = connected;

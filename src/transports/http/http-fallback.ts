@@ -6,7 +6,7 @@
  *     message of the new era decides nothing.
  * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { createSseTransport } from './sse.js';
 import { createStreamableHttpTransport } from './streamable-http.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';

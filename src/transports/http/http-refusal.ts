@@ -10,14 +10,14 @@
  *     Management").
  */
 import { STATUS_CODES } from 'node:http';
-import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { MAX_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { type HttpAddress, isWithinOrigin, shownUrl } from './server-address.js';
 import { readStart, type BodyStart } from './body-text.js';
-import type { HttpReply, NetworkError, ProxyTrouble } from './http-exchange.js';
+import type { HttpReply, NetworkError, ProxyFailure } from './http-exchange.js';
 import { isAnswer, parseMessages, UNSUPPORTED_PROTOCOL_VERSION, type JsonRpcAnswer } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
@@ -73,10 +73,10 @@ export function seenByRequest(
   const { answer, failure } = error;
   const status = failure.http?.status ?? 0;
   if (status >= 500) return { error };
-  const said = errorIn(answer);
-  const isExpired = failure.code === 'session-expired' && said !== undefined;
-  if (!isExpired || !isOfSession(said, status, method)) return { answer: { ...answer, id } };
-  const written = status !== 404 || !saysNoSession(said);
+  const rpcError = errorIn(answer);
+  const isExpired = failure.code === 'session-expired' && rpcError !== undefined;
+  if (!isExpired || !isOfSession(rpcError, status, method)) return { answer: { ...answer, id } };
+  const written = status !== 404 || !saysNoSession(rpcError);
   return { error: written ? new TransportError(failure, { written, cause: error }) : error };
 }
 
@@ -101,17 +101,17 @@ export function seenByFirst(
 }
 
 /** Some servers return a number as text. Troupe sends no other ids. */
-function isSameId(said: unknown, id: RequestId): boolean {
-  return (typeof said === 'string' || typeof said === 'number') && String(said) === String(id);
+function isSameId(answered: unknown, id: RequestId): boolean {
+  return (typeof answered === 'string' || typeof answered === 'number') && String(answered) === String(id);
 }
 
 /**
  * Whether an error is about the session. With 404 it is, unless its code blames the request. With 400, a tool may speak of
  * its own sessions.
  */
-function isOfSession(said: JsonRpcErrorInBody, status: number, method: string): boolean {
-  if (status === 404) return !OF_REQUEST.has(said.code) || FORGOTTEN.test(said.message);
-  return method === 'tools/call' ? saysNoSession(said) : FORGOTTEN.test(said.message);
+function isOfSession(rpcError: JsonRpcErrorInBody, status: number, method: string): boolean {
+  if (status === 404) return !OF_REQUEST.has(rpcError.code) || FORGOTTEN.test(rpcError.message);
+  return method === 'tools/call' ? saysNoSession(rpcError) : FORGOTTEN.test(rpcError.message);
 }
 
 /** The code must be one of the server itself: a tool that does not find a session of its own uses others. */
@@ -173,10 +173,10 @@ export async function refusal(
   const body = await startOfBody(reply, clock);
   const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
-  const said = http.bodyStart === undefined ? '' : `: ${startOf(http.bodyStart)}`;
+  const detail = http.bodyStart === undefined ? '' : `: ${startOf(http.bodyStart)}`;
 
   if (needsSignIn) {
-    const message = `${address.shown} asks for authorization (HTTP ${name})${said}`;
+    const message = `${address.shown} requires authorization (HTTP ${name})${detail}`;
     const hint =
       http.wwwAuthenticate === undefined
         ? NO_CHALLENGE
@@ -197,13 +197,13 @@ export async function refusal(
 
   const isForgotten = http.status === 404 || (http.status === 400 && !isUnclear && FORGOTTEN.test(body.text));
   if (inSession && isForgotten) {
-    const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
+    const message = `${address.shown} no longer knows the session (HTTP ${name})${detail}`;
     return fail({ code: 'session-expired', message, http, ...(isKnown ? {} : { hint: JUST_ISSUED }) });
   }
   const target = redirectTarget(reply, address.url);
   const message =
     target === undefined
-      ? `${address.shown} refused with HTTP ${name}${said}`
+      ? `${address.shown} refused with HTTP ${name}${detail}`
       : `${address.shown} redirects (HTTP ${name}) ${whereTo(target, isFollowed)}`;
   return fail({
     code: 'http-status',
@@ -269,7 +269,7 @@ const PROXY_CREDENTIALS =
   'Put the user name and password into the address of the proxy: http://user:password@host:port.';
 
 /** A 4xx reply of the proxy is a configuration problem; a proxy that is down, or cannot reach the server, may recover. */
-function proxyFailure(code: string, { shown, status }: ProxyTrouble, place: string): RawFailure {
+function proxyFailure(code: string, { shown, status }: ProxyFailure, place: string): RawFailure {
   if (status === undefined) {
     const message = `The proxy ${shown} for ${place} cannot be reached (${code}).`;
     return { code: 'address-refused', message, hint: CHECK_PROXY };

@@ -14,7 +14,7 @@
  */
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { setImmediate } from 'node:timers/promises';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
@@ -96,7 +96,7 @@ export abstract class HttpSession implements SessionTransport {
   readonly #options: HttpTransportOptions;
   readonly #exchange: HttpExchange;
   readonly #running = new Set<AbortController>();
-  readonly #farewell = new AbortController();
+  readonly #deletion = new AbortController();
   readonly #answers = new SendQueue();
   readonly #notifications = new SendQueue();
   readonly #badMessages: NoiseGate;
@@ -149,7 +149,7 @@ export abstract class HttpSession implements SessionTransport {
   }
 
   kill(): Promise<void> {
-    this.#farewell.abort();
+    this.#deletion.abort();
     return this.close();
   }
 
@@ -158,7 +158,7 @@ export abstract class HttpSession implements SessionTransport {
   }
 
   /** Tells the server that the session is over, within the limit of the signal. Must not reject. */
-  protected async farewell(_signal: AbortSignal): Promise<void> {}
+  protected async deleteSession(_signal: AbortSignal): Promise<void> {}
 
   protected get isOpen(): boolean {
     return this.#phase === 'open';
@@ -232,7 +232,7 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#phase !== 'open') return;
     this.#ended = failure;
     this.#abortAll(failure);
-    this.#released = this.#release().then(() => this.tell(() => this.onclose?.()));
+    this.#released = this.#release().then(() => this.notify(() => this.onclose?.()));
   }
 
   /** `start()` failed: releases everything; `onclose` stays silent, since there was no session. */
@@ -348,11 +348,11 @@ export abstract class HttpSession implements SessionTransport {
 
   protected deliver(message: JSONRPCMessage, during?: RequestId): void {
     const context = during === undefined ? undefined : { relatedRequestId: during };
-    if (this.#phase === 'open') this.tell(() => this.onmessage?.(message, context));
+    if (this.#phase === 'open') this.notify(() => this.onmessage?.(message, context));
   }
 
   protected notice(kind: DiagnosticKind, message: string): void {
-    this.tell(() => this.onnotice?.({ kind, message }));
+    this.notify(() => this.onnotice?.({ kind, message }));
   }
 
   /** The server has received a message. It has sent nothing. */
@@ -360,27 +360,27 @@ export abstract class HttpSession implements SessionTransport {
 
   /** The server has sent something. */
   protected alive(): void {
-    if (this.onactivity !== undefined) this.tell(this.onactivity);
+    if (this.onactivity !== undefined) this.notify(this.onactivity);
   }
 
   /** See S4. */
-  protected tell(say: () => void): void {
-    runGuarded(this, say);
+  protected notify(call: () => void): void {
+    runGuarded(this, call);
   }
 
   async #closeOrderly(): Promise<void> {
     const wasOpen = this.#phase === 'open';
     this.#abortAll({ code: 'connection-lost', message: `The session with ${this.url} was closed.` });
-    if (wasOpen) await this.#sayFarewell();
+    if (wasOpen) await this.#deleteSession();
     await this.#release();
-    this.tell(() => this.onclose?.());
+    this.notify(() => this.onclose?.());
   }
 
-  async #sayFarewell(): Promise<void> {
+  async #deleteSession(): Promise<void> {
     const { deleteMs } = this.#options.stop;
-    if (deleteMs === 0 || this.#farewell.signal.aborted) return;
-    const timer = this.clock.setTimeout(() => this.#farewell.abort(), deleteMs);
-    await this.farewell(this.#farewell.signal);
+    if (deleteMs === 0 || this.#deletion.signal.aborted) return;
+    const timer = this.clock.setTimeout(() => this.#deletion.abort(), deleteMs);
+    await this.deleteSession(this.#deletion.signal);
     this.clock.clearTimeout(timer);
   }
 

@@ -14,7 +14,7 @@ import {
   type HttpExchange,
   type HttpReply,
   type HttpRequest,
-  type ProxyTrouble,
+  type ProxyFailure,
 } from './http-exchange.js';
 import type { Proxy } from './proxy-choice.js';
 import { withoutBrackets } from './server-address.js';
@@ -200,7 +200,7 @@ function faultOf(
   error: unknown,
   connected: boolean,
   { agent }: http.RequestOptions,
-): Omit<ProxyTrouble, 'shown'> {
+): Omit<ProxyFailure, 'shown'> {
   if (error instanceof ProxyError) {
     return { isAtFault: true, ...(error.status !== undefined && { status: error.status }) };
   }

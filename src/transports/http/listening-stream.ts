@@ -9,7 +9,7 @@
  * L4. The stream is optional. If it breaks, however often and however early, that says nothing about the session; it is
  *     reported as a reason to ping. Only a failure to connect counts against the server.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '../../mcp/messages.js';
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { TransportNotice } from '../session-transport.js';
@@ -24,16 +24,20 @@ const MAX_PAUSE_MS = 30_000;
 /** A stream that ends sooner does not count as one that worked. */
 const WORKING_STREAM_MS = 5_000;
 
-export interface ListeningPort {
+/** What every event stream of a session needs from it. */
+export interface StreamPort {
   readonly requests: SessionRequests;
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
+  onactivity(): void;
+}
+
+export interface ListeningPort extends StreamPort {
   /** A message exceeds the limit. */
   onOversize(): void;
   /** That message answers this request. */
   onSkippedAnswer(id: RequestId): void;
-  onWord(): void;
   onNotice(notice: TransportNotice): void;
   onOpen(): void;
   /** The stream, or the connection that requested it, broke off; or a gateway refused it. */
@@ -60,7 +64,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       openedAt = port.clock.now();
       await readEvents(reply.body, {
         maxSize: port.maxMessageBytes,
-        onWord: () => port.onWord(),
+        onactivity: () => port.onactivity(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => port.onOversize(),
         onSkippedAnswer: (id) => port.onSkippedAnswer(id),

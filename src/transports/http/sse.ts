@@ -9,7 +9,7 @@
  * E4. A refusal that carries the id of its request is its answer. Exceptions: 404, which ends the session, and a refusal of
  *     `initialize`, whose status says whether to try again.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { isWithinOrigin, shownUrl } from './server-address.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { errorCode, type HttpReply } from './http-exchange.js';
@@ -115,7 +115,7 @@ class SseTransport extends HttpSession {
       if ('answer' in seen) return this.deliver(seen.answer, id);
       const isDoubtful =
         failure !== undefined && leavesDoubt(failure, method) && !posting.controller.signal.aborted;
-      if (isDoubtful) this.tell(() => this.onsuspect?.());
+      if (isDoubtful) this.notify(() => this.onsuspect?.());
       throw error;
     } finally {
       this.clock.clearTimeout(posting.limit);
@@ -181,7 +181,7 @@ class SseTransport extends HttpSession {
     try {
       await readEvents(reply.body, {
         maxSize: this.maxMessageBytes,
-        onWord: () => this.alive(),
+        onactivity: () => this.alive(),
         // E2: the stream is never resumed.
         onRetry: () => {},
         onOversize: () => this.noteExcess(),

@@ -13,7 +13,7 @@
  * H4. The listening stream is optional. If the server answers nothing while it is open, or forgets two sessions in a row as
  *     soon as it is, the stream stays closed from then on.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { pause } from '../../async/abortable.js';
 import { OlderServer, readAnswer } from './answer-stream.js';
 import { beginsAsJson } from './body-text.js';
@@ -103,7 +103,7 @@ class StreamableHttpTransport extends HttpSession {
     if ('method' in message && message.method === 'notifications/initialized') this.#initialized();
   }
 
-  protected override async farewell(signal: AbortSignal): Promise<void> {
+  protected override async deleteSession(signal: AbortSignal): Promise<void> {
     if (this.sessionId === undefined) return;
     try {
       const reply = await this.requests.send({ method: 'DELETE', mayComeTwice: true, signal });
@@ -236,7 +236,7 @@ class StreamableHttpTransport extends HttpSession {
             this.noteExcess();
             this.failSkipped(id);
           },
-          onWord: () => this.alive(),
+          onactivity: () => this.alive(),
           mayResume,
           isAnswered: () => !this.#unanswered.has(id),
         },
@@ -248,7 +248,7 @@ class StreamableHttpTransport extends HttpSession {
         return this.#onolder(request, error);
       }
       const { failure } = explained(error, controller.signal, this.url);
-      if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
+      if (this.isOpen && this.#unanswered.has(id)) this.notify(() => this.onlost?.(id, failure));
       this.#judge(error);
       this.#doubtAfter(method, failure, controller.signal);
     } finally {
@@ -322,7 +322,7 @@ class StreamableHttpTransport extends HttpSession {
         clock: this.clock,
         maxMessageBytes: this.maxMessageBytes,
         onData: (data) => this.receive(data),
-        onWord: () => this.alive(),
+        onactivity: () => this.alive(),
         onOversize: () => this.noteExcess(),
         onSkippedAnswer: (id) => this.failSkipped(id),
         onNotice: ({ kind, message }) => this.notice(kind, message),
@@ -367,7 +367,7 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   #doubt(): void {
-    if (this.isOpen) this.tell(() => this.onsuspect?.());
+    if (this.isOpen) this.notify(() => this.onsuspect?.());
   }
 
   /** Reported after the request that failed has settled, so that it does not count as sent. */
@@ -381,7 +381,7 @@ class StreamableHttpTransport extends HttpSession {
       message: `The server is gone: ${failure.message}`,
     } as const;
     this.clock.setTimeout(() => {
-      if (this.isOpen) this.tell(() => this.onunreachable?.(count, gone));
+      if (this.isOpen) this.notify(() => this.onunreachable?.(count, gone));
     }, 0);
   }
 
@@ -425,8 +425,8 @@ function explained(error: unknown, signal: AbortSignal, url: string | undefined)
 /** The failure for a JSON answer without the requested response; typically it is an error whose `id` is null. */
 function unanswered(messages: readonly JSONRPCMessage[], url: string | undefined): TransportError {
   const errors = messages.map((one): unknown => ('error' in one ? one.error : undefined));
-  const { code, message: said } = errors.find(isJsonObject) ?? {};
-  const why = typeof said === 'string' ? `: ${said}` : '.';
+  const { code, message: reason } = errors.find(isJsonObject) ?? {};
+  const why = typeof reason === 'string' ? `: ${reason}` : '.';
   const failure: RawFailure = {
     code: 'protocol-error',
     message: `${url} answered the request without a response to it${why}`,

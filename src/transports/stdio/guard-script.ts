@@ -22,7 +22,7 @@ export const GUARD_SCRIPT = `# A guard of mcp-troupe: ends the MCP servers of a 
 trap '' HUP INT QUIT PIPE TERM
 mark=$1 proc=\${2:-/proc} groups=' ' seen=' '
 
-look() { # PID: sets state, parent, group, start; empty where there is no such process
+look() { # PID: sets state, parent, group, start; empty if there is no such process
   text=
   while IFS= read -r line; do text=$text$line; done <"$proc/$1/stat"
   set -- \${text##*) }

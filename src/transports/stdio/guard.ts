@@ -30,45 +30,45 @@ export interface GuardLocation {
   leave(): Promise<void>;
 }
 
-type Tell = (notice: TransportNotice) => void;
+type Report = (notice: TransportNotice) => void;
 
-/** Must be called before the server is spawned. The first `tell` is called if there is no guard. */
-export function guardServer(tell: Tell): GuardLocation {
+/** Must be called before the server is spawned. The first `report` is called if there is no guard. */
+export function guardServer(report: Report): GuardLocation {
   if (process.platform === 'win32') return NOWHERE;
   if (!hasSwept) void sweep(isOfDeadHost, endMarked);
   hasSwept = true;
-  return guard.enter(tell);
+  return guard.enter(report);
 }
 
 export class Guard {
   readonly #start: StartGuard;
   readonly #places = new Set<{ group?: number }>();
   #process: GuardProcess | undefined;
-  #hasToldFailure = false;
+  #hasReportedFailure = false;
 
   constructor(start: StartGuard) {
     this.#start = start;
   }
 
-  enter(tell: Tell): GuardLocation {
+  enter(report: Report): GuardLocation {
     const place: { group?: number } = {};
     let left: Promise<void> | undefined;
     this.#places.add(place);
-    this.#process ??= this.#launch(tell);
+    this.#process ??= this.#launch(report);
     return {
       cover: (group) => {
         place.group = group;
-        const told = this.#process;
-        told?.stdin.write(`+ ${group}\n`, (error) => {
-          if (error && this.#places.has(place)) this.#replace(told, tell);
+        const guard = this.#process;
+        guard?.stdin.write(`+ ${group}\n`, (error) => {
+          if (error && this.#places.has(place)) this.#replace(guard, report);
         });
       },
       leave: () => (left ??= this.#leave(place)),
     };
   }
 
-  #launch(tell: Tell): GuardProcess | undefined {
-    const child = this.#start((error) => this.#reportFailure(error, tell));
+  #launch(report: Report): GuardProcess | undefined {
+    const child = this.#start((error) => this.#reportFailure(error, report));
     child?.once('exit', () => {
       if (this.#process === child) this.#process = undefined;
     });
@@ -77,16 +77,16 @@ export class Guard {
   }
 
   /** A write to a dead guard fails before its end is reported. */
-  #replace(dead: GuardProcess, tell: Tell): void {
+  #replace(dead: GuardProcess, report: Report): void {
     if (this.#process === dead) this.#process = undefined;
-    this.#process ??= this.#launch(tell);
+    this.#process ??= this.#launch(report);
   }
 
-  #reportFailure(error: unknown, tell: Tell): void {
-    if (this.#hasToldFailure) return;
-    this.#hasToldFailure = true;
+  #reportFailure(error: unknown, report: Report): void {
+    if (this.#hasReportedFailure) return;
+    this.#hasReportedFailure = true;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    tell({
+    report({
       kind: 'no-guard',
       message: `Servers may outlive a host that is killed: their guard, a shell script, could not be started (${code}).`,
     });

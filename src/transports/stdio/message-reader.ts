@@ -5,7 +5,7 @@
  * searched for messages (`message-search.ts`), and what is left is noise, never an error. JSON beyond the limits is refused
  * unparsed.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';
@@ -78,7 +78,7 @@ export class MessageReader {
   }
 
   /** Reports the line that has not ended, if it is beyond the limit. Otherwise it is reported at its end. */
-  tellTooLarge(): void {
+  reportTooLarge(): void {
     if (!this.isBeyondLimit || this.#isReported) return;
     this.#isReported = true;
     this.#sink.tooLarge(answeredId({ head: this.#framer.beginning(), tail: '' }));
@@ -153,7 +153,7 @@ export class MessageReader {
     const { unfinished } = this.#framer;
     if (unfinished <= this.#maxBytes * ENDLESS || this.#isEndless) return;
     this.#isEndless = true;
-    this.tellTooLarge();
+    this.reportTooLarge();
     this.#sink.endless();
   }
 

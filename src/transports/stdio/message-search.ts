@@ -7,7 +7,7 @@
  * M3. The work is linear in the length of the text: objects that do not end in it are followed to its end only until
  *     `MAX_EXTRA` characters more than its length were read.
  */
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '../../mcp/messages.js';
 import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';
 import { messagesIn } from '../json-rpc.js';
 

@@ -18,7 +18,7 @@ export class ProcessGroup implements ProcessTree {
   readonly #leader: Pick<ChildProcess, 'exitCode' | 'signalCode'>;
   readonly #id: number;
   readonly #mark: SessionMark | undefined;
-  readonly #strays = new Set<number>();
+  readonly #outsideGroup = new Set<number>();
   #gone = false;
 
   /**
@@ -45,32 +45,32 @@ export class ProcessGroup implements ProcessTree {
     if (!this.isAlive()) return;
     this.takeStock();
     send(-this.#id, signal);
-    for (const pid of this.#strays) send(pid, signal);
+    for (const pid of this.#outsideGroup) send(pid, signal);
   }
 
   takeStock(): void {
     const table = livingProcesses() ?? [];
     const marked = this.#mark === undefined ? [] : processesOf(this.#mark);
-    for (const { pid, group } of marked) if (group !== this.#id) this.#strays.add(pid);
+    for (const { pid, group } of marked) if (group !== this.#id) this.#outsideGroup.add(pid);
     const members = table.filter(({ group }) => group === this.#id).map(({ pid }) => pid);
-    for (const { pid, group } of descendantsOf([...members, ...this.#strays], table)) {
-      if (group !== this.#id) this.#strays.add(pid);
+    for (const { pid, group } of descendantsOf([...members, ...this.#outsideGroup], table)) {
+      if (group !== this.#id) this.#outsideGroup.add(pid);
     }
   }
 
   #hasSurvivors(): boolean {
-    if (this.#strays.size === 0 && !isKnown(-this.#id)) return this.#hasMarked();
+    if (this.#outsideGroup.size === 0 && !isKnown(-this.#id)) return this.#hasMarked();
     const living = livingProcesses();
     if (living === undefined) return isKnown(-this.#id);
     const pids = new Set(living.map(({ pid }) => pid));
-    for (const stray of this.#strays) if (!pids.has(stray)) this.#strays.delete(stray);
-    return this.#strays.size > 0 || living.some(({ group }) => group === this.#id) || this.#hasMarked();
+    for (const stray of this.#outsideGroup) if (!pids.has(stray)) this.#outsideGroup.delete(stray);
+    return this.#outsideGroup.size > 0 || living.some(({ group }) => group === this.#id) || this.#hasMarked();
   }
 
   #hasMarked(): boolean {
     if (this.#mark === undefined) return false;
     this.takeStock();
-    return this.#strays.size > 0;
+    return this.#outsideGroup.size > 0;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The living processes of this machine, as far as the end of a process tree needs to know them.
  *
- * Reads Linux's `/proc`, else asks `ps`. A zombie is not living: only its number is left. It keeps the number for ever if
+ * Reads Linux's `/proc`, else asks `ps`. A zombie is not living: only its number is left. It keeps the number forever if
  * its parent does not reap it (pid 1 of many containers), so `kill(pid, 0)` cannot be used.
  */
 import { execFileSync } from 'node:child_process';

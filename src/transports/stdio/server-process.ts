@@ -10,12 +10,12 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { ProcessExit } from '../../../machines/policy/failure.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import type { RawFailure } from '../../failures/transport-error.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/server-text.js';
 import { endFailure, EndWatch, afterPendingReads } from './end-watch.js';
 import type { JsonLimits } from '../../json/parse-json.js';
 import type { GuardLocation } from './guard.js';
@@ -195,7 +195,7 @@ export class ServerProcess {
       this.#events.activity();
       reader.push(chunk);
       if (reader.isBeyondLimit && this.#oversize === undefined) {
-        this.#oversize = clock.setTimeout(() => reader.tellTooLarge(), LINE_END_MS);
+        this.#oversize = clock.setTimeout(() => reader.reportTooLarge(), LINE_END_MS);
       } else if (!reader.isBeyondLimit) this.#forgetOversize();
     });
     stdout.on('end', () => {

@@ -10,7 +10,7 @@
  * S3. If a process survives SIGKILL, `close` still resolves, and `ended` is `not-released`.
  */
 import type { ChildProcess } from 'node:child_process';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';

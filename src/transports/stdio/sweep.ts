@@ -2,7 +2,7 @@
  * Finds the servers of hosts that died together with their guard, by their marks. Works only if marks can be read (Linux).
  * `owner-mark.ts` decides whether a host is dead, and `guard.ts` ends its servers.
  *
- * Only processes of this user count: anybody can make up the mark of a dead host.
+ * Only processes of this user count: anyone can make up the mark of a dead host.
  *
  * A mark that this process or one of its ancestors carries is skipped: a process that a left-over server started would
  * otherwise end itself.
@@ -61,7 +61,7 @@ async function isOfThisUser(pid: number): Promise<boolean> {
   return found !== undefined && found.uid === process.geteuid?.();
 }
 
-/** Undefined for a process that has ended, belongs to somebody else, or carries no mark. */
+/** Undefined for a process that has ended, belongs to someone else, or carries no mark. */
 async function markOf(pid: number): Promise<string | undefined> {
   try {
     const variables = await readFile(`/proc/${pid}/environ`, 'latin1');

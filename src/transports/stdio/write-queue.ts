@@ -9,7 +9,7 @@
  *     first `HEAD_START` go before the others have come, so that the server can begin with them.
  * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
  *     have reached the server; one that still waited has not.
- * W4. The waiting messages are bounded: a server that asks for ever and never reads its answers cannot fill the memory.
+ * W4. The waiting messages are bounded: a server that asks forever and never reads its answers cannot fill the memory.
  * W5. A long message is written piece by piece, each when the pipe has taken the one before, so that a slow reader can be
  *     distinguished from one that does not read (`piecesTaken`).
  */

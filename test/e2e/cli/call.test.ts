@@ -13,6 +13,8 @@ const everything = (): string => team().write('everything.json', { everything: E
 describe('troupe call', () => {
   it.each([
     ['by the name for the model, with JSON', ['mcp__everything__get-sum', '{"a": 1, "b": 2}'], ''],
+    ['by server and tool with a dot', ['everything.get-sum', 'a=1', 'b=2'], ''],
+    ['by server and tool as two words', ['everything', 'get-sum', 'a=1', 'b=2'], ''],
     ['by server and tool, with pairs', ['everything/get-sum', 'a=1', 'b=2'], ''],
     ['with JSON from stdin', ['everything/get-sum', '-'], '{"a": 1, "b": 2}'],
   ])('calls a tool %s.', async (_, words, stdin) => {

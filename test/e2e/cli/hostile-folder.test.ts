@@ -49,11 +49,11 @@ const TELLING = `import { writeFileSync } from 'node:fs';
 writeFileSync(process.argv[2], JSON.stringify({ cwd: process.cwd(), pwd: process.env.PWD }));
 await import(${JSON.stringify(pathToFileURL(PARROT).href)});`;
 
-function telling(file = 'told.json', more: object = {}): object {
-  return { command: process.execPath, args: [put('telling.mjs', TELLING), at(file)], ...more };
+function reporting(file = 'seen.json', more: object = {}): object {
+  return { command: process.execPath, args: [put('reporting.mjs', TELLING), at(file)], ...more };
 }
 
-const told = (file = 'told.json') =>
+const seen = (file = 'seen.json') =>
   JSON.parse(readFileSync(at(file), 'utf8')) as { cwd: string; pwd?: string };
 
 const PWNED = (): string => at('PWNED');
@@ -129,31 +129,31 @@ describe('a server of the user, checked in a hostile folder', () => {
 
   it('starts at home, with or without the variables of the host, unless it names a folder.', async () => {
     ofUser({
-      one: telling('one.json'),
-      two: telling('two.json', { inheritEnv: true }),
-      three: telling('three.json', { cwd: '${workspaceFolder}' }),
-      four: telling('four.json', { cwd: at('home/..') }),
+      one: reporting('one.json'),
+      two: reporting('two.json', { inheritEnv: true }),
+      three: reporting('three.json', { cwd: '${workspaceFolder}' }),
+      four: reporting('four.json', { cwd: at('home/..') }),
     });
     const { code } = await checkWith({ PWD: at('repo') });
     expect(code).toBe(0);
-    expect(told('one.json')).toEqual({ cwd: at('home') });
-    expect(told('two.json')).toEqual({ cwd: at('home'), pwd: at('home') });
-    expect(told('three.json').cwd).toBe(at('repo'));
-    expect(told('four.json').cwd).toBe(root);
+    expect(seen('one.json')).toEqual({ cwd: at('home') });
+    expect(seen('two.json')).toEqual({ cwd: at('home'), pwd: at('home') });
+    expect(seen('three.json').cwd).toBe(at('repo'));
+    expect(seen('four.json').cwd).toBe(root);
   });
 
   it.each<[source: string, make: () => readonly string[]]>([
     [
       'another host',
       () => {
-        put('home/.cursor/mcp.json', { mcpServers: { one: telling() } });
+        put('home/.cursor/mcp.json', { mcpServers: { one: reporting() } });
         return [];
       },
     ],
     [
       'the project’s own section in the user’s file',
       () => {
-        const projects = { [at('repo')]: { mcpServers: { one: telling() } } };
+        const projects = { [at('repo')]: { mcpServers: { one: reporting() } } };
         put('home/.claude.json', { mcpServers: {}, projects });
         return [];
       },
@@ -161,46 +161,46 @@ describe('a server of the user, checked in a hostile folder', () => {
     [
       'the command line',
       () => {
-        put('telling.mjs', TELLING);
-        return ['--add', `one=${process.execPath} ${at('telling.mjs')} ${at('told.json')}`];
+        put('reporting.mjs', TELLING);
+        return ['--add', `one=${process.execPath} ${at('reporting.mjs')} ${at('seen.json')}`];
       },
     ],
   ])('starts at home if it is from %s.', async (_, make) => {
     const { code } = await check(...make());
     expect(code).toBe(0);
-    expect(told().cwd).toBe(at('home'));
+    expect(seen().cwd).toBe(at('home'));
   });
 
   it('starts in the folder of its file if that was named and is elsewhere, and else in the working folder.', async () => {
-    const file = put('elsewhere/mcp.json', { mcpServers: { one: telling() } });
+    const file = put('elsewhere/mcp.json', { mcpServers: { one: reporting() } });
     expect((await check('--config', file)).code).toBe(0);
-    expect(told().cwd).toBe(at('elsewhere'));
-    put('elsewhere/.vscode/mcp.json', { servers: { one: telling() } });
+    expect(seen().cwd).toBe(at('elsewhere'));
+    put('elsewhere/.vscode/mcp.json', { servers: { one: reporting() } });
     await check('--config', at('elsewhere/.vscode/mcp.json'));
-    expect(told().cwd).toBe(at('elsewhere'));
-    put('repo/sub/mcp.json', { mcpServers: { one: telling() } });
+    expect(seen().cwd).toBe(at('elsewhere'));
+    put('repo/sub/mcp.json', { mcpServers: { one: reporting() } });
     await check('--config', 'sub/mcp.json');
-    expect(told().cwd).toBe(at('repo'));
+    expect(seen().cwd).toBe(at('repo'));
     symlinkSync(file, at('repo/link.json'));
     await check('--config', 'link.json');
-    expect(told().cwd).toBe(at('elsewhere'));
+    expect(seen().cwd).toBe(at('elsewhere'));
   });
 
   it('starts at home if it is in the code of the host.', async () => {
     put(
       'host.mjs',
       `import { createTroupe } from ${JSON.stringify(pathToFileURL(INDEX).href)};
-       const troupe = createTroupe({ servers: { one: ${JSON.stringify(telling())} }, cache: false });
-       await troupe.start(); await troupe.add('two', ${JSON.stringify(telling('two.json'))}); await troupe.settled(); await troupe.close();`,
+       const troupe = createTroupe({ servers: { one: ${JSON.stringify(reporting())} }, cache: false });
+       await troupe.start(); await troupe.add('two', ${JSON.stringify(reporting('two.json'))}); await troupe.settled(); await troupe.close();`,
     );
     const env = { ...process.env, ...UNSET, HOME: at('home') };
     await run(process.execPath, [at('host.mjs')], { cwd: at('repo'), env });
-    expect([told().cwd, told('two.json').cwd]).toEqual([at('home'), at('home')]);
+    expect([seen().cwd, seen('two.json').cwd]).toEqual([at('home'), at('home')]);
   });
 
   it('starts outside of the repository if that is the home folder.', async () => {
-    put('repo/.cursor/mcp.json', { mcpServers: { one: telling() } });
-    const added = `two=${process.execPath} ${at('telling.mjs')} ${at('two.json')}`;
+    put('repo/.cursor/mcp.json', { mcpServers: { one: reporting() } });
+    const added = `two=${process.execPath} ${at('reporting.mjs')} ${at('two.json')}`;
     const { stdout } = await checkWith(
       { HOME: at('repo'), USERPROFILE: at('repo') },
       '--add',
@@ -208,8 +208,8 @@ describe('a server of the user, checked in a hostile folder', () => {
       '--discover',
     );
     expect(stdout).toMatch(/✗ one +needs trust/);
-    expect(existsSync(at('told.json'))).toBe(false);
-    expect(told('two.json').cwd).toBe('/');
+    expect(existsSync(at('seen.json'))).toBe(false);
+    expect(seen('two.json').cwd).toBe('/');
   });
 
   it('gets a hint if it misses a file of the working folder.', async () => {
@@ -247,19 +247,19 @@ describe('a file of the project that a variable makes the user’s', () => {
   ])(
     '%s is ignored if it is relative, and the project’s if it leads into the project.',
     async (variable, value, file, text) => {
-      put(`repo/${file}`, text(telling()));
-      ofUser({ other: telling('other.json') });
+      put(`repo/${file}`, text(reporting()));
+      ofUser({ other: reporting('other.json') });
       const relative = await checkWith({ [variable]: value });
       expect(relative.stderr).toContain(`${variable}: is ignored`);
       expect(relative.stdout).not.toMatch(/one /);
       const absolute = await checkWith({ [variable]: at('repo', value) });
       expect(absolute.stdout).toMatch(/✗ one +needs trust/);
-      expect(existsSync(at('told.json'))).toBe(false);
+      expect(existsSync(at('seen.json'))).toBe(false);
     },
   );
 
   it('cannot trust itself if Troupe’s own folder is in the project.', async () => {
-    put('repo/.mcp.json', { mcpServers: { one: telling() } });
+    put('repo/.mcp.json', { mcpServers: { one: reporting() } });
     const env = { XDG_CONFIG_HOME: at('repo/.config'), HOME: at('home'), USERPROFILE: at('home') };
     const options = { cwd: at('repo'), env: { ...UNSET, ...env } };
     // The store is filled from outside of the project.
@@ -280,7 +280,7 @@ describe('a file of the project that a variable makes the user’s', () => {
     const { stdout, stderr } = await runTroupe(['check'], options);
     expect(stdout).toMatch(/✗ one +needs trust/);
     expect(stderr).toContain('is inside the project');
-    expect(existsSync(at('told.json'))).toBe(false);
+    expect(existsSync(at('seen.json'))).toBe(false);
   });
 });
 

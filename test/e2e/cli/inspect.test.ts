@@ -51,7 +51,7 @@ describe('an inspection of another process', () => {
     up.signal('SIGINT');
     expect(await up.finished()).toMatchObject({ code: 0 });
     await stream.until(({ isOver }) => isOver);
-    expect(stream.messages.at(-1)).toMatchObject({ kind: 'farewell' });
+    expect(stream.messages.at(-1)).toMatchObject({ kind: 'end' });
     expect(readdirSync(join(runtime, 'troupe'))).toEqual([]);
   });
 

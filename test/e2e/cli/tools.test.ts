@@ -14,7 +14,7 @@ describe('troupe tools', () => {
     const { code, stdout, stderr } = await runTroupe(['tools', '--config', config]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^everything \(\d+ tools\)\n/);
-    expect(stdout).toContain('\n  mcp__everything__echo  Echoes back the input string\n');
+    expect(stdout).toContain('\n  echo(message: string)\n      Echoes back the input string\n');
     expect(stdout).not.toContain('missing');
     expect(stderr).toContain("✗ missing  command-not-found: The command 'no-such-command' was not found.\n");
   });
@@ -36,7 +36,26 @@ describe('troupe tools', () => {
     });
   });
 
-  it('starts only the server of --server, even if other entries are wrong.', async () => {
+  it('prints the best matches of a search, with their servers and whole definitions.', async () => {
+    const config = team().write('search.json', { everything: EVERYTHING, plain: faulty('plain') });
+    const { code, stdout } = await runTroupe([
+      'tools',
+      '--search',
+      'adding numbers',
+      '--schema',
+      '--config',
+      config,
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}everything\/get-sum\(a: number, b: number\)\n/);
+    expect(stdout).toContain('"name": "mcp__everything__get-sum"');
+    const json = await runTroupe(['tools', 'everything', '--search', 'sum', '--json', '--config', config]);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ tool: 'get-sum', matches: { sum: expect.anything() } }]);
+    const none = await runTroupe(['tools', '--search', 'zzzzzz', '--config', config]);
+    expect([none.code, none.stdout]).toEqual([0, '']);
+  });
+
+  it('starts only the named servers, even if other entries are wrong.', async () => {
     const journal = join(team().folder, 'journal');
     const config = team().write('one.json', {
       plain: faulty('plain'),
@@ -44,7 +63,7 @@ describe('troupe tools', () => {
       crashing: CRASHING,
       wrong: { command: 7, argz: [] },
     });
-    const { code, stdout, stderr } = await runTroupe(['tools', '--server', 'plain', '--config', config]);
+    const { code, stdout, stderr } = await runTroupe(['tools', 'plain', '--config', config]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^plain \(3 tools\)\n/);
     expect(() => readFileSync(journal)).toThrow('ENOENT');

@@ -34,8 +34,8 @@ export class ChildLife extends Life {
     return new ChildLife(program, { servers, ...options });
   }
 
-  async tell(order: Parameters<ControlledProgram['tell']>[0]): Promise<void> {
+  async send(order: Parameters<ControlledProgram['send']>[0]): Promise<void> {
     await this.within('a process that listens', this.program.whenRunning());
-    this.program.tell(order);
+    this.program.send(order);
   }
 }

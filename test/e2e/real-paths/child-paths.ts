@@ -62,7 +62,7 @@ export function childPaths(): void {
       await life.receives('shuttingDown', START, RESTART, STOP, STOP, STOP, STOP);
       await life.reaches('stopped');
       await life.connection.start();
-      await life.tell(CRASH);
+      await life.send(CRASH);
       await life.receives('reconnecting', START);
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
@@ -72,16 +72,16 @@ export function childPaths(): void {
       const life = await ChildLife.begin({ on: { [LISTING]: [{}, { afterMs: 60 }] } });
       await life.reaches('ready');
       await untilTaken('catalog.debouncing: catalog.listChanged, branch 1', async () => {
-        await life.tell({ tools: [tool(`tool-${Date.now()}`)] });
+        await life.send({ tools: [tool(`tool-${Date.now()}`)] });
         await pause(5);
       });
       await untilTaken('xstate.done.actor.adoptRefreshed, branch 0', async () => {
-        await life.tell({ tools: [tool('last')] });
+        await life.send({ tools: [tool('last')] });
         await pause(15);
       });
       await life.lists('last');
       await untilTaken('catalog.debouncing: connection.refresh', async () => {
-        await life.tell({ tools: [tool('once more')] });
+        await life.send({ tools: [tool('once more')] });
         await life.answers('ready.resting+debouncing', 'connection.refresh');
       });
       await life.lists('once more');
@@ -103,12 +103,12 @@ export function childPaths(): void {
         [20, 'extras.debouncing: catalog.extrasChanged, branch 0'],
       ] as const) {
         await untilTaken(words, async () => {
-          await life.tell(changed);
+          await life.send(changed);
           await pause(pauseMs);
         });
       }
       await untilTaken('extras.debouncing: connection.refresh', async () => {
-        await life.tell(changed);
+        await life.send(changed);
         await pause(20);
         life.command('refresh');
       });
@@ -120,7 +120,7 @@ export function childPaths(): void {
       const life = await ChildLife.begin({ on: { [LISTING]: [{}, error, {}] } });
       await life.reaches('ready');
       life.command('refresh');
-      await life.tell({ tools: [tool('late')] });
+      await life.send({ tools: [tool('late')] });
       await life.lists('late');
       expect(life.path).toMatch(/^ready/);
     });
@@ -167,7 +167,7 @@ export function childPaths(): void {
       await life.reaches('ready');
       life.command('refresh');
       await life.reaches('ready.resting+stale');
-      await life.tell({ tools: [tool('a')] });
+      await life.send({ tools: [tool('a')] });
       await life.reaches('ready.resting+debouncing');
       await life.reaches('ready.resting+stale');
       life.command('refresh');
@@ -203,7 +203,7 @@ export function childPaths(): void {
       for (const _ of [1, 2]) {
         await life.reaches('ready');
         const lost = life.emits('connection.lost');
-        await life.tell(CRASH);
+        await life.send(CRASH);
         await lost;
       }
       await life.reaches('failed.permanent.waiting');
@@ -283,7 +283,7 @@ export function childPaths(): void {
       await life.reaches('ready');
       await life.takes('error.actor.enrichCatalog, branch 1');
       await untilTaken('error.actor.enrichCatalog, branch 0', async () => {
-        await life.tell(changed);
+        await life.send(changed);
         await pause(40);
       });
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
@@ -304,7 +304,7 @@ export function childPaths(): void {
     it('crashes on its only attempt.', async () => {
       const life = await ChildLife.begin({}, { policy: { ...UNPROBED, maxAttempts: 1 } });
       await life.reaches('ready');
-      await life.tell(CRASH);
+      await life.send(CRASH);
       await life.takes('ready: session.lost, branch 5');
       await life.reaches('failed.exhausted.resting');
       expect(life.connection.status.error).toMatchObject({ code: 'process-exited' });

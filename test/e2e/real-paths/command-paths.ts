@@ -25,7 +25,7 @@ export function commandPaths(): void {
       const life = await ChildLife.begin();
       for (const command of [RESTART, () => reload(), STOP]) {
         await life.reaches('ready');
-        await life.tell(CRASH);
+        await life.send(CRASH);
         await life.receives('reconnecting', command);
       }
       await life.reaches('stopped');

@@ -47,8 +47,8 @@ class RemoteLife extends Life {
     return new RemoteLife(program, { servers, ...options });
   }
 
-  async tell(order: RemoteOrder): Promise<void> {
-    await this.program.tell(order);
+  async send(order: RemoteOrder): Promise<void> {
+    await this.program.send(order);
   }
 
   /** Opens its next session over SSE. */
@@ -93,7 +93,7 @@ export function remotePaths(): void {
     it('requires a sign-in for its first message, and again for a call.', async () => {
       const life = await RemoteLife.begin({ initialize: LOCKED }, {}, { auth: willing() });
       await life.reaches('ready');
-      await life.tell({ answers: { 'tools/call': LOCKED }, forget: 'tokens' });
+      await life.send({ answers: { 'tools/call': LOCKED }, forget: 'tokens' });
       await expect(life.call()).rejects.toMatchObject({ cause: { code: 'AUTH_REQUIRED' } });
       await life.reaches('ready');
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
@@ -116,10 +116,10 @@ export function remotePaths(): void {
           // Two consecutive requests for a token end during the second ping.
           '/token': { afterMs: (ping.idleMs + 1.5 * ping.timeoutMs) / 2 },
         };
-        await life.tell({ answers, forget: 'tokens' });
+        await life.send({ answers, forget: 'tokens' });
         life.command('refresh');
         await life.takes(`probeAgain, branch ${branch}`);
-        await life.tell({ answers: { initialize: LOCKED } });
+        await life.send({ answers: { initialize: LOCKED } });
         await life.reaches(path);
         expect(life.troupe.status).toMatchObject([{ error: code === null ? null : { code } }]);
       },
@@ -134,7 +134,7 @@ export function remotePaths(): void {
     it('requires a sign-in that does not happen.', async () => {
       const life = await RemoteLife.begin({ initialize: LOCKED });
       await life.receives('configuring.authorizing.signingIn', START);
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       life.command('retry');
       await life.reaches('ready');
       expect(life.connection.status.generation).toBe(2);
@@ -180,7 +180,7 @@ export function remotePaths(): void {
       const answers = { initialize: LOCKED, '/token': refusing(503) };
       const life = await RemoteLife.begin(answers, {}, { auth: willing() });
       await life.reaches('failed.exhausted');
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       life.command('retry');
       await life.reaches('ready');
       expect(life.connection.status.error).toBeNull();
@@ -215,7 +215,7 @@ export function remotePaths(): void {
       const ping = { idleMs: 60_000, timeoutMs: 300 };
       const life = await RemoteLife.begin({}, { policy: { ...REMOTE, ping } });
       await life.reaches('ready');
-      await life.tell({ isGone: true });
+      await life.send({ isGone: true });
       const isLost = life.emits('connection.lost');
       await expect(life.call()).rejects.toThrow();
       // The listening stream may have failed to reconnect meanwhile, which counts as well.
@@ -230,9 +230,9 @@ export function remotePaths(): void {
       const entry = { type: 'sse', url: `${program.origin}/sse`, policy: REMOTE } as const;
       const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
       const asked = life.emits('connection.authRequired');
-      await program.tell({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
+      await program.send({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
       await asked;
-      await program.tell({ answers: { GET: refusing(503) } });
+      await program.send({ answers: { GET: refusing(503) } });
       await life.reaches('failed.exhausted.retryingSlowly');
       expect(life.connection.status.error).toMatchObject({ http: { status: 503 } });
     });
@@ -242,7 +242,7 @@ export function remotePaths(): void {
       for (const isRetried of [false, true]) {
         await life.reaches('ready');
         life.troupe.setOnline(false);
-        await life.tell({ forget: 'sessions' });
+        await life.send({ forget: 'sessions' });
         void life.call();
         await life.reaches('reconnecting.offline');
         if (isRetried) {
@@ -262,7 +262,7 @@ export function remotePaths(): void {
     it('is out of order for a long time: it is retried slowly, for a call, for commands and when the network returns.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
-      await life.tell({ answers: { initialize: refusing(503) }, forget: 'sessions' });
+      await life.send({ answers: { initialize: refusing(503) }, forget: 'sessions' });
       await expect(life.call()).rejects.toMatchObject({ code: 'NOT_READY' });
       await life.reaches('failed.exhausted.retryingSlowly');
       await life.takes('slowRetryDelay');
@@ -276,7 +276,7 @@ export function remotePaths(): void {
         life.troupe.setOnline(false);
         life.troupe.setOnline(true);
       });
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
     });
@@ -312,7 +312,7 @@ export function remotePaths(): void {
       const life = await RemoteLife.begin({}, settings);
       await life.lists('echo');
       await life.call();
-      await life.tell({ answers: { initialize: { afterMs: 400 } } });
+      await life.send({ answers: { initialize: { afterMs: 400 } } });
       life.change(settings);
       await life.takes('preparing: session.idle');
       await life.reaches('configuring.dormant');
@@ -322,13 +322,13 @@ export function remotePaths(): void {
     it('refuses a second session beside the current one, and later cannot start one at all.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
-      await life.tell({ answers: { initialize: refusing(409) } });
+      await life.send({ answers: { initialize: refusing(409) } });
       const isReplaced = life.reaches('shuttingDown');
       life.change();
       await isReplaced;
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       await life.reaches('ready');
-      await life.tell({ answers: { initialize: refusing(500) } });
+      await life.send({ answers: { initialize: refusing(500) } });
       life.change();
       await life.within('an outdated session', isOutdated(life));
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
@@ -345,16 +345,16 @@ export function remotePaths(): void {
     it('gets another entry in each phase of its next session.', async () => {
       const life = await RemoteLife.begin({ DELETE: { afterMs: 150 } });
       await life.reaches('ready');
-      await life.tell({ answers: { GET: SILENT, DELETE: { afterMs: 150 } } });
+      await life.send({ answers: { GET: SILENT, DELETE: { afterMs: 150 } } });
       life.speakOlder();
       await life.reaches(`${READY}+preparing.opening`);
-      await life.tell({ answers: { [LISTING]: SILENT, DELETE: { afterMs: 150 } } });
+      await life.send({ answers: { [LISTING]: SILENT, DELETE: { afterMs: 150 } } });
       life.change();
       await life.reaches(`${READY}+preparing.listing`);
-      await life.tell({ answers: { [LISTING]: refusing(503), DELETE: { afterMs: 300 } } });
+      await life.send({ answers: { [LISTING]: refusing(503), DELETE: { afterMs: 300 } } });
       life.change();
       await life.receives(`${READY}+preparing.discarding`, reload);
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       life.change();
       await life.within('a session of the last entry', isCurrent(life));
       expect(life.path).toMatch(/^ready/);
@@ -363,7 +363,7 @@ export function remotePaths(): void {
     it('gets another entry, and its next session cannot be opened.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
-      await life.tell({ answers: { GET: refusing(503) } });
+      await life.send({ answers: { GET: refusing(503) } });
       life.speakOlder();
       await life.within('an outdated session', isOutdated(life));
       await life.takes('done.actor.discardSuccessor');
@@ -376,7 +376,7 @@ export function remotePaths(): void {
     ] as const)('requires a sign-in when its next session %s.', async (_, change, answers) => {
       const life = await RemoteLife.begin({}, {}, { auth: absent() });
       await life.reaches('ready');
-      await life.tell({ answers });
+      await life.send({ answers });
       change(life);
       await life.reaches('shuttingDown');
       await life.reaches('configuring.authorizing.signingIn');
@@ -408,7 +408,7 @@ export function remotePaths(): void {
       const policy = { ...REMOTE, stop };
       const life = await RemoteLife.begin({}, { policy });
       await life.reaches('ready');
-      await life.tell({ answers: { [LISTING]: refusing(503), DELETE: SILENT } });
+      await life.send({ answers: { [LISTING]: refusing(503), DELETE: SILENT } });
       life.change({ policy });
       await life.reaches(`${READY}+preparing.discarding`);
       await turn();
@@ -420,19 +420,19 @@ export function remotePaths(): void {
     it('is lost, or does not answer pings, while its next session starts.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
-      await life.tell({ answers: { initialize: { afterMs: 2_000 } }, forget: 'sessions' });
+      await life.send({ answers: { initialize: { afterMs: 2_000 } }, forget: 'sessions' });
       life.change();
       await life.reaches(`${READY}+preparing`);
       const isLost = life.emits('connection.lost');
       life.command('refresh');
       await isLost;
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       await life.reaches('ready');
-      await life.tell({ answers: { initialize: { afterMs: 2_000 }, ping: SILENT } });
+      await life.send({ answers: { initialize: { afterMs: 2_000 }, ping: SILENT } });
       const isSilent = life.emits('connection.lost');
       life.change();
       await isSilent;
-      await life.tell({ answers: {} });
+      await life.send({ answers: {} });
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
     });

@@ -23,7 +23,7 @@ export interface RemoteProgram {
   /** Such as `http://127.0.0.1:1234`. */
   readonly origin: string;
   /** Resolves when the server has applied the order. */
-  tell(order: RemoteOrder): Promise<void>;
+  send(order: RemoteOrder): Promise<void>;
   /** Resolves when the process has ended. */
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startRemoteProgram(order: RemoteOrder = {}): Promise<Remot
   let last = 0;
   const program: RemoteProgram = {
     origin,
-    tell: async (newOrder) => {
+    send: async (newOrder) => {
       const number = (last += 1);
       child.send({ number, order: newOrder });
       for (let applied = 0; applied !== number;) {
@@ -50,7 +50,7 @@ export async function startRemoteProgram(order: RemoteOrder = {}): Promise<Remot
       await ended;
     },
   };
-  await program.tell(order);
+  await program.send(order);
   return program;
 }
 

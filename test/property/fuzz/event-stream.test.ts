@@ -24,7 +24,7 @@ async function read(chunks: Iterable<Uint8Array>, maxSize = 64 * MIB): Promise<S
   }
   await readEvents(body(), {
     maxSize,
-    onWord: () => {},
+    onactivity: () => {},
     onEvent: (event) => content.events.push(event),
     onRetry: (ms) => content.pauses.push(ms),
     onOversize: () => (content.oversize += 1),

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { cleanText } from '../../../src/text/clean-text.js';
+import { cleanText } from '../../../src/text/server-text.js';
 import { LineFramer, type OversizeLine } from '../../../src/text/line-framer.js';
 import { MessageReader } from '../../../src/transports/stdio/message-reader.js';
 import { NoiseGate } from '../../../src/transports/noise-gate.js';

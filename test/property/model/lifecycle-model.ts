@@ -269,7 +269,7 @@ export class LifecycleModel {
   #take(move: Move, particulars: Particulars): void {
     this.used.add(move);
     const region = regionOf(move.to === '' ? (move.in[0] ?? '') : move.to);
-    const isEntered = move.to !== '' && this.#leaveFor(move.to, move.and.includes('anew'));
+    const isEntered = move.to !== '' && this.#leaveFor(move.to, move.and.includes('re-entered'));
     for (const change of move.and) this.#change(change, region, particulars);
     if (move.to === '') return;
     if (!this.isReady) this.#isRetiring = false;
@@ -424,7 +424,7 @@ export class LifecycleModel {
         this.#tries = 0;
         this.#openSince = null;
         return;
-      case 'wait anew':
+      case 'wait again':
         this.#isUnasked = true;
         this.#delayMs = drawnMs;
         this.#waits.set(region, this.#now + drawnMs);
@@ -486,7 +486,7 @@ export class LifecycleModel {
       case 'offline':
         this.isOnline = change === 'online';
         return;
-      case 'anew':
+      case 're-entered':
       case 'new numbers':
         return;
       default:

@@ -13,7 +13,7 @@ import {
 import type { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import type { ManagerInput } from '../../../machines/manager/manager.events.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
-import { withConnectionDoor } from '../../../src/actor-system/event-filter.js';
+import { withConnectionFilter } from '../../../src/actor-system/event-filter.js';
 import { makeRecorder } from '../../../src/event-log/record/make-recorder.js';
 import { NumberedClock } from '../../../src/actor-system/numbered-clock.js';
 import { RootSupervisor } from '../../../src/actor-system/root-actors.js';
@@ -87,7 +87,7 @@ export class ScheduledFleet {
     );
     const clock = this.#clock();
     const timers = new NumberedClock(clock);
-    const connection = withConnectionDoor(this.#effects.machine, () => {});
+    const connection = withConnectionFilter(this.#effects.machine, () => {});
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
       input: INPUT,
       clock: timers,

@@ -31,7 +31,7 @@ describe('an entry as other hosts write it', () => {
   beforeEach(async () => {
     root = await realpath(await mkdtemp(join(tmpdir(), 'troupe-hosts-')));
     roots.push(root);
-    await writeFile(join(root, 'tells.mjs'), TELLS);
+    await writeFile(join(root, 'reports.mjs'), TELLS);
   });
   afterEach(async () => {
     await Promise.all(made.splice(0).map((troupe) => troupe.close()));
@@ -49,10 +49,14 @@ describe('an entry as other hosts write it', () => {
     return { troupe, events, report: await troupe.start() };
   }
 
-  const told = async (): Promise<{ args: string[]; env: Record<string, string> }> =>
-    JSON.parse(await readFile(join(root, 'told.json'), 'utf8')) as never;
+  const reported = async (): Promise<{ args: string[]; env: Record<string, string> }> =>
+    JSON.parse(await readFile(join(root, 'seen.json'), 'utf8')) as never;
 
-  const program = (...args: readonly string[]) => [join(root, 'tells.mjs'), join(root, 'told.json'), ...args];
+  const program = (...args: readonly string[]) => [
+    join(root, 'reports.mjs'),
+    join(root, 'seen.json'),
+    ...args,
+  ];
 
   it('gives a program its own variables, also in its arguments.', async () => {
     const { events } = await make({
@@ -60,7 +64,7 @@ describe('an entry as other hosts write it', () => {
       args: program('--header', 'Authorization:${AUTH}', '{ print $NF }', '$(id) ${x%y}'),
       env: { AUTH: 'Bearer plum-71-of-the-lamp' },
     });
-    const { args, env } = await told();
+    const { args, env } = await reported();
     expect(args).toEqual([
       '--header',
       'Authorization:Bearer plum-71-of-the-lamp',
@@ -79,7 +83,7 @@ describe('an entry as other hosts write it', () => {
       env: { LEVEL: '4' },
       envFile: '.env',
     });
-    expect(await told()).toMatchObject({
+    expect(await reported()).toMatchObject({
       args: ['the hall'],
       env: { ROOM: 'the hall', LEVEL: '4', KEY: 'k3y-of-the-lamp-71' },
     });
@@ -94,7 +98,7 @@ describe('an entry as other hosts write it', () => {
         failure: { code: 'config-invalid', message: expect.stringMatching(/no\/such\/\.env/) },
       },
     ]);
-    expect(existsSync(join(root, 'told.json'))).toBe(false);
+    expect(existsSync(join(root, 'seen.json'))).toBe(false);
   });
 
   describe('with a program for its headers', () => {
@@ -189,7 +193,7 @@ describe('an entry as other hosts write it', () => {
   });
 
   describe('in a file of a project that code names', () => {
-    const marker = (): string => join(root, 'told.json');
+    const marker = (): string => join(root, 'seen.json');
 
     beforeEach(() => mkdir(join(root, '.git')));
 
@@ -218,7 +222,7 @@ describe('an entry as other hosts write it', () => {
       expect(server.seen).toEqual([]);
     });
 
-    it('starts where the file is said to be trusted.', async () => {
+    it('starts if the file is declared trusted.', async () => {
       const file = join(root, '.mcp.json');
       await make(
         { command: NODE, args: program() },

@@ -116,15 +116,14 @@ describe('a server of the new era', () => {
 
 describe('the stream of changes', () => {
   it('is opened without delay, and its news are read', async () => {
-    const { server, a, clock } = await begin(NEW);
+    const { server, troupe, clock } = await begin(NEW);
     const { params } = await server.whenReceived('subscriptions/listen');
     expect(params['notifications']).toEqual({ toolsListChanged: true });
     server.changeTools([tool('one'), tool('two')]);
-    await server.whenReceived('tools/list', 1);
     await clock.advance(1_000);
     await server.whenReceived('tools/list', 2);
     await clock.advance(0);
-    expect(a.tools.map(({ name }) => name)).toEqual(['one', 'two']);
+    expect(troupe.tools.map(({ name }) => name)).toEqual(['mcp__a__one', 'mcp__a__two']);
   });
 
   it('is opened again after it ended, and the lists are read again; calls go on', async () => {

@@ -11,10 +11,10 @@ useLeakCheck();
 const KEY = { name: 'a', generation: 1 };
 
 it('Messages about arguments and results mask the secrets of the entry.', async () => {
-  const told: LifecycleEventBody[] = [];
+  const published: LifecycleEventBody[] = [];
   const validator = new SchemaValidator();
   const check = new CallCheck({
-    publish: (event) => void told.push(event),
+    publish: (event) => void published.push(event),
     mask: () => (text) => text.replaceAll('s3cret', '***'),
     validator,
     checksArguments: true,
@@ -27,9 +27,9 @@ it('Messages about arguments and results mask the secrets of the entry.', async 
   const refusal = check.judge(KEY, tools, name, { 'field-s3cret': 1 });
   expect(refusal).toBeInstanceOf(InvalidArgumentsError);
   expect((refusal as InvalidArgumentsError).message).toContain('/field-*** must be one of "***"');
-  check.heed(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
-  expect(told).toMatchObject([{ type: 'diagnostic', kind: 'invalid-output', tool: 'tool-***' }]);
-  expect(JSON.stringify([told, refusal])).not.toContain('s3cret');
+  check.checkOutput(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
+  expect(published).toMatchObject([{ type: 'diagnostic', kind: 'invalid-output', tool: 'tool-***' }]);
+  expect(JSON.stringify([published, refusal])).not.toContain('s3cret');
 });
 
 it('The validator is loaded only if it is needed, not for a call that fits a plain schema.', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ExtraLists } from '../../../src/catalog/extra-lists.js';
 import { Extras } from '../../../src/catalog/extras.js';
-import type { ServerStanding } from '../../../src/catalog/live-list.js';
+import type { ListedServer } from '../../../src/catalog/live-list.js';
 import type { ConnectionState } from '../../../machines/connection/connection.states.js';
 import { Publisher } from '../../../src/lifecycle/publish.js';
 import { silentLogger } from '../../../src/ports.js';
@@ -9,7 +9,7 @@ import { createControlledClock } from '../../support/controlled-clock.js';
 
 class Bench {
   readonly extras = new Extras();
-  readonly servers = new Map<string, ServerStanding>();
+  readonly servers = new Map<string, ListedServer>();
   readonly publisher = new Publisher(createControlledClock(), silentLogger);
   readonly lists = new ExtraLists(this.extras, () => this.servers, 'mcp__{server}__{tool}');
 

@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { listAll, MAX_FRUITLESS, MAX_PAGES, refusalAsProblem } from '../../../src/catalog/list-all.js';
 import type { Clock } from '../../../src/ports.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
-import {
-  RequestLostError,
-  RpcError,
-  type JsonObject,
-  type ProtocolClient,
-} from '../../../src/protocol/protocol-client.js';
+import type { JsonObject } from '../../../src/json/json-object.js';
+import { RequestLostError, RpcError, type ProtocolClient } from '../../../src/protocol/protocol-client.js';
 
 type Answer = (cursor: string | undefined) => JsonObject;
 

@@ -20,7 +20,7 @@ describe('a transition table', () => {
   it('gives the guard, target, actions and description of each.', () => {
     const rows = toTransitionTable(chartModel(elevatorMachine)).split('\n');
     expect(rows).toContain('| any | `power.lost` |  | `halted` |  |');
-    expect(rows).toContain('| `idle` | `floor.called` | `isHere` |  | `openDoor` |');
+    expect(rows).toContain('| `idle` | `floor.called` | `isHere` |  | `openInspection` |');
     expect(rows).toContain('| `idle` | `floor.called` | `isNear` | `moving` (re-entered) |  |');
     expect(rows).toContain(
       '| `idle` | `floor.called`<br>Far away. | `isUp and (not isFull or in idle)` | `moving` |  |',

@@ -132,9 +132,15 @@ describe('the command line', () => {
     ],
     [
       'a server',
-      ['tools', '--add', 'files=x', '--server', 'filse'],
+      ['tools', '--add', 'files=x', 'filse'],
       "no server is called 'filse'; did you mean 'files'?",
       'troupe tools',
+    ],
+    [
+      'a server to check',
+      ['check', '--add', 'files=x', 'filse'],
+      "no server is called 'filse'; did you mean 'files'?",
+      'troupe check',
     ],
     [
       'a tool',
@@ -172,7 +178,7 @@ describe('the command line', () => {
   });
 
   it('refuses to start servers that are disabled.', async () => {
-    for (const args of [['tools'], ['tools', '--server', 'spare'], ['call', 'spare/read']]) {
+    for (const args of [['tools'], ['tools', 'spare'], ['call', 'spare/read']]) {
       expect(await troupe(...args, '--config', file('off.json'))).toEqual({
         code: 2,
         stdout: '',

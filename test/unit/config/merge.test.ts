@@ -16,7 +16,13 @@ function source(
     baseDir: `/${id}`,
     entries: new Map(names.map((name) => [name, { command: id }])),
     refused,
-    problems: refused.map((server) => ({ source: id, server, field: 'command', message: 'is wrong' })),
+    problems: refused.map((server) => ({
+      code: 'wrong-type',
+      source: id,
+      server,
+      field: 'command',
+      message: 'is wrong',
+    })),
   };
 }
 

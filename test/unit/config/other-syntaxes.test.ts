@@ -4,7 +4,7 @@ import {
   locate,
   membersOf,
   valueOf,
-  type Reading,
+  type ParsedText,
   type TextTree,
 } from '../../../src/config/files/text-tree.js';
 import { readTomlText } from '../../../src/config/files/toml-text.js';
@@ -13,9 +13,9 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-function treeOf(reading: Reading): TextTree {
-  if (reading.kind !== 'tree') throw new Error(`Not a tree: ${JSON.stringify(reading)}`);
-  return reading.tree;
+function treeOf(parsed: ParsedText): TextTree {
+  if (parsed.kind !== 'tree') throw new Error(`Not a tree: ${JSON.stringify(parsed)}`);
+  return parsed.tree;
 }
 
 function placeOf(tree: TextTree, [first = '', ...rest]: readonly (string | number)[]): string {
@@ -57,33 +57,37 @@ describe('TOML', () => {
   });
 
   it.each([
-    ['a = ', 1, 'a value was expected; put a text in quotes'],
-    ['a = secret', 1, 'a value was expected; put a text in quotes'],
-    ['a = 1\na = 2', 2, 'a name is written more than once'],
-    ['[a]\nb = 1\n[a]\nc = 2', 3, 'a name is written more than once'],
-    ['[a]\nb = "secret', 2, 'a string is not closed'],
-    ['[a]\nb = ["secret",', 2, 'a bracket is not closed'],
-    ['a = ["secret" "b"]', 1, "',' or a closing bracket was expected"],
-    ['secret', 1, "'=' was expected"],
-    ['[a\nb = 1', 1, 'a name is not closed here, or needs quotes'],
-    ['a = 1 b = 2', 1, 'the value ends here, but the line continues'],
-    [
-      'a = "C:\\Users\\secret"',
-      1,
-      'unknown escape; write a backslash twice, or put the text in single quotes',
-    ],
-    ['a = "C:\\secret"', 1, 'unknown escape; write a backslash twice, or put the text in single quotes'],
-    ['a = 12345678901234567890', 1, 'a whole number is too large'],
-    ['a = 01', 1, 'this is not TOML'],
-    ['# fine\n= 3', 2, 'this is not TOML'],
-  ])('that is invalid is reported with its line, and without any of the text: %j', (wrong, line, message) => {
-    expect(readTomlText(wrong)).toEqual({
-      kind: 'broken',
-      message,
-      line,
-      column: expect.any(Number),
-    });
-  });
+    ['a = ', 1],
+    ['a = secret', 1],
+    ['a = 1\na = 2', 2],
+    ['[a]\nb = 1\n[a]\nc = 2', 3],
+    ['[a]\nb = "secret', 2],
+    ['[a]\nb = ["secret",', 2],
+    ['a = ["secret" "b"]', 1],
+    ['secret', 1],
+    ['[a\nb = 1', 1],
+    ['a = 1 b = 2', 1],
+    ['a = "C:\\Users\\secret"', 1],
+    ['a = "C:\\secret"', 1],
+    ['a = 12345678901234567890', 1],
+  ])(
+    'that is invalid is reported with its line and a reason, and without any of the text: %j',
+    (wrong, line) => {
+      const parsed = readTomlText(wrong);
+      expect(parsed).toMatchObject({ kind: 'broken', code: 'syntax-error', line });
+      expect(JSON.stringify(parsed)).not.toMatch(/secret|this is not TOML/);
+    },
+  );
+
+  it.each([
+    ['a = 01', 1],
+    ['# fine\n= 3', 2],
+  ])(
+    'that is invalid for a reason without words of its own is only reported with its line: %j',
+    (wrong, line) => {
+      expect(readTomlText(wrong)).toMatchObject({ kind: 'broken', code: 'syntax-error', line });
+    },
+  );
 
   it('may be empty, or start with a byte order mark.', () => {
     expect(readTomlText('\uFEFF# nothing\n')).toEqual({ kind: 'empty' });
@@ -149,17 +153,19 @@ describe('YAML', () => {
   });
 
   it.each([
-    ['a: { <<: secret }', "'<<' needs an object, or a list of objects", 1],
-    ['a: &a { <<: *a }', 'is nested too deeply', 1],
-    ['a: 1\na: 2', 'a name is written more than once', 2],
-    ['a:\n\t- b', 'indent with spaces, not with tabs', 2],
-    ['a: *none', 'an alias has no anchor before it', 1],
-    ['a: 1\n---\nb: 2', 'the document ends here, but the text continues', 2],
-    ['a: "secret', 'a character is missing here', 1],
-    ['a: [1', 'the indentation does not fit, or a bracket is not closed', 1],
-    ['a: !!int x\n&', 'this is not YAML', 2],
-  ])('that is invalid is reported with its line, and without any of the text: %j', (wrong, message, line) => {
-    expect(readYamlText(wrong)).toMatchObject({ kind: 'broken', message, line });
+    ['a: { <<: secret }', 'syntax-error', 1],
+    ['a: &a { <<: *a }', 'too-complex', 1],
+    ['a: 1\na: 2', 'syntax-error', 2],
+    ['a:\n\t- b', 'syntax-error', 2],
+    ['a: *none', 'syntax-error', 1],
+    ['a: 1\n---\nb: 2', 'syntax-error', 2],
+    ['a: "secret', 'syntax-error', 1],
+    ['a: [1', 'syntax-error', 1],
+    ['a: !!int x\n&', 'syntax-error', 2],
+  ])('that is invalid is reported with its line, and without any of the text: %j', (wrong, code, line) => {
+    const parsed = readYamlText(wrong);
+    expect(parsed).toMatchObject({ kind: 'broken', code, line });
+    expect(JSON.stringify(parsed)).not.toContain('secret');
   });
 
   it('may be empty, or start with a byte order mark.', () => {
@@ -186,9 +192,9 @@ describe('YAML', () => {
   it('may have very many names in one object.', () => {
     const lines = Array.from({ length: 5_000 }, (_, n) => `k${n}: ${n}`);
     expect(valueOf(treeOf(readYamlText(lines.join('\n'))).root)).toMatchObject({ k0: 0, k4999: 4_999 });
-    expect(readYamlText([...lines, 'k7: 8'].join('\n'))).toEqual({
+    expect(readYamlText([...lines, 'k7: 8'].join('\n'))).toMatchObject({
       kind: 'broken',
-      message: 'a name is written more than once',
+      code: 'syntax-error',
       line: 5_001,
       column: 1,
     });
@@ -200,8 +206,7 @@ describe('YAML', () => {
     ['[{ b: { c: 1, c: 2 } }]', 15],
     ['{ ? a : 1, a }', 12],
   ])('must not contain a name twice: %s', (text, column) => {
-    const message = 'a name is written more than once';
-    expect(readYamlText(text)).toEqual({ kind: 'broken', message, line: 1, column });
+    expect(readYamlText(text)).toMatchObject({ kind: 'broken', code: 'syntax-error', line: 1, column });
   });
 
   it('with aliases that multiply is refused before it fills the memory.', () => {
@@ -210,11 +215,11 @@ describe('YAML', () => {
       const alias = `*a${level - 1}`;
       lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => alias).join(', ')}]`);
     }
-    expect(readYamlText(lines.join('\n'))).toMatchObject({ kind: 'broken', message: 'has too many parts' });
+    expect(readYamlText(lines.join('\n'))).toMatchObject({ kind: 'broken', code: 'too-complex' });
   });
 
   it('with a circular alias is refused.', () => {
-    expect(readYamlText('a: &a\n  b: *a')).toMatchObject({ kind: 'broken' });
+    expect(readYamlText('a: &a\n  b: *a')).toMatchObject({ kind: 'broken', code: 'too-complex' });
   });
 });
 

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 const DOCS = new URL('../../../docs/', import.meta.url);
 const PAGE = readFileSync(new URL('guide/agent-loop.md', DOCS), 'utf8');
 const FOLDER = new URL('examples/agent-loop/', DOCS);
-const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.mjs') && name !== 'servers.mjs');
+const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && name !== 'servers.ts');
 
 it.each(EXAMPLES)('shows parts of %s unchanged, and runs it.', (name) => {
   const [, section = ''] = PAGE.split(`(../examples/agent-loop/${name})`);
   const [shown = ''] = section.split('\n## ');
-  const parts = [...shown.matchAll(/^```js\n(.*?)^```$/gms)].map(([, part = '']) => part);
+  const parts = [...shown.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, part = '']) => part);
   expect(parts.length).toBeGreaterThan(0);
   const example = unindented(readFileSync(new URL(name, FOLDER), 'utf8'));
   for (const part of parts) expect(example).toContain(unindented(part));

@@ -144,6 +144,22 @@ describe('the page of errors', () => {
     expect(() => errorsPage(sources, { codes: FAILURE_CODES, classify })).toThrow(problem);
   });
 
+  it('has every code of a configuration problem with its meaning and its remedy.', () => {
+    const codes = ['wrong-type', 'file-not-found', 'untrusted-entry'];
+    for (const code of codes)
+      expect(page).toMatch(new RegExp(`^\\| \`${code}\` \\| .+\\. \\| .+\\. \\|$`, 'm'));
+  });
+
+  it.each([
+    ['no comment', "  | 'a';"],
+    ['no remedy', "  /** It is wrong. */\n  | 'a';"],
+    ['no meaning', "  /** Remedy: Correct it. */\n  | 'a';"],
+  ])('is not written while a code of a configuration problem has %s.', (_, union) => {
+    const errors = `/** Codes. */\nexport type ConfigProblemCode =\n${union}\n`;
+    const failure = '/** Verdict. */\nexport type Verdict = 1;';
+    expect(() => errorsPage({ errors, failure }, { codes: [], classify })).toThrow('the code a has');
+  });
+
   it('is not written while a class has no comment.', () => {
     const errors = "export class SilentError extends TroupeError {\n  readonly code = 'SILENT';\n}";
     const failure = '/** Verdict. */\nexport type Verdict = 1;';

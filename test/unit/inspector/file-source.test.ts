@@ -110,7 +110,7 @@ describe('a log file', () => {
     await source.close('over');
   });
 
-  it('ends with a farewell for a page that is still reading when the server closes.', async () => {
+  it('sends an end message to a page that is still reading when the server closes.', async () => {
     const source = open(write('log', `${'x'.repeat(99)}\n`.repeat(200_000)));
     const page = new PassThrough();
     source.watch(page);
@@ -118,7 +118,7 @@ describe('a log file', () => {
     const closing = source.close('over');
     const lines = (await text(page)).trimEnd().split('\n');
     await closing;
-    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'farewell', why: 'over' });
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'end', why: 'over' });
     expect(lines.length).toBeLessThan(10);
   });
 });

@@ -177,14 +177,14 @@ describe('the inspection of a running troupe', () => {
     expect((await page.ask(`${INSPECTION_PATHS.tools}?server=nobody`)).status).toBe(404);
   });
 
-  it('says farewell to its pages after the last change, and ends.', async () => {
+  it('sends its pages an end message after the last change, and ends.', async () => {
     const { troupe, page, clock } = await inspected();
     await troupe.start();
     const stream = await page.watch();
     await stream.until((seen) => seen.log !== '');
     await passTime(clock, troupe.close());
     await stream.until(({ isOver }) => isOver);
-    expect(stream.messages.at(-1)).toEqual({ kind: 'farewell', why: 'The troupe was closed.' });
+    expect(stream.messages.at(-1)).toEqual({ kind: 'end', why: 'The troupe was closed.' });
     expect(readWhole(stream.log).entries.at(-1)).toMatchObject({ note: { type: 'end' } });
     expect(stream.of('status').at(-1)?.rows[0]?.state).toBe('stopped');
     await expect(page.ask('/')).rejects.toThrow('ECONNREFUSED');
@@ -200,7 +200,7 @@ describe('the inspection of a running troupe', () => {
     await inspection.close();
     await inspection.close();
     await stream.until(({ isOver }) => isOver);
-    expect(stream.messages.at(-1)).toEqual({ kind: 'farewell', why: 'The inspection was closed.' });
+    expect(stream.messages.at(-1)).toEqual({ kind: 'end', why: 'The inspection was closed.' });
     const again = await troupe.inspect({ port: page.port });
     expect(new PageClient(again.url)).toMatchObject({ port: page.port });
     expect(again.url).not.toBe(inspection.url);

@@ -229,7 +229,7 @@ describe('the source of a running troupe', () => {
     expect(clock.pending.length).toBe(before);
   });
 
-  it('ends with the newest rows and a farewell, even for a page that opens later.', async () => {
+  it('ends with the newest rows and an end message, even for a page that opens later.', async () => {
     const { source, settle, clock, troupe } = await watchable();
     const page = new FakePage();
     source.watch(page);
@@ -241,23 +241,23 @@ describe('the source of a running troupe', () => {
     const late = new FakePage();
     source.watch(late);
     await settle();
-    expect(late.messages.at(-1)).toEqual({ kind: 'farewell', why: 'over' });
+    expect(late.messages.at(-1)).toEqual({ kind: 'end', why: 'over' });
     expect(late.writableEnded).toBe(true);
     await clock.advance(20_000);
   });
 
-  it('says farewell to its pages if the recording ends by itself, and starts another one for the next page.', async () => {
+  it('sends its pages an end message if the recording ends by itself, and starts another one for the next page.', async () => {
     const { source, settle, clock, troupe, attached } = await watchable();
     const page = new FakePage();
     source.watch(page);
     await settle();
     await passTime(clock, troupe.close());
     await settle();
-    expect(page.messages.at(-1)).toMatchObject({ kind: 'farewell', why: 'The recording has ended.' });
+    expect(page.messages.at(-1)).toMatchObject({ kind: 'end', why: 'The recording has ended.' });
     expect(attached.recordings).toBe(0);
     const next = new FakePage();
     source.watch(next);
     await settle();
-    expect(next.messages.at(-1)).toMatchObject({ kind: 'farewell' });
+    expect(next.messages.at(-1)).toMatchObject({ kind: 'end' });
   });
 });

@@ -7,7 +7,7 @@ import type { ConnectionInput } from '../../../machines/connection/connection.ev
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import type { ManagerEmitted } from '../../../machines/manager/manager.events.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
-import { withConnectionDoor } from '../../../src/actor-system/event-filter.js';
+import { withConnectionFilter } from '../../../src/actor-system/event-filter.js';
 import { PLAIN_POLICY } from '../../support/connection-driver.js';
 import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
 
@@ -177,7 +177,7 @@ describe('a connection whose context cannot be created', () => {
     machine.getInitialSnapshot = (_, input) => {
       throw new Error(`no context for ${(input as ConnectionInput).name}`);
     };
-    return withConnectionDoor(machine, () => {});
+    return withConnectionFilter(machine, () => {});
   };
 
   it('is given up and counted, so that nothing waits for it.', async () => {

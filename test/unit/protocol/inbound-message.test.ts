@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, ProtocolClient } from '../../../src/protocol/protocol-client.js';
+import type { JsonObject } from '../../../src/json/json-object.js';
+import type { ProtocolClient } from '../../../src/protocol/protocol-client.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';

@@ -108,15 +108,15 @@ describe('a troupe that is asked for a resource', () => {
     await troupe.subscribe('x:1', { server: 'a' });
     await troupe.subscribe('x:1', { server: 'b' });
     await troupe.unsubscribe('x:1', { server: 'b' });
-    const told = (name: string): string[] =>
+    const requestsTo = (name: string): string[] =>
       servers[name]!.received.map(({ method }) => method).filter((method) => method.includes('subscribe'));
-    expect(told('b')).toEqual(['resources/subscribe', 'resources/unsubscribe']);
-    expect(told('a')).toEqual(['resources/subscribe']);
+    expect(requestsTo('b')).toEqual(['resources/subscribe', 'resources/unsubscribe']);
+    expect(requestsTo('a')).toEqual(['resources/subscribe']);
     await troupe.unsubscribe('x:1');
     await troupe.unsubscribe('x:1');
     await troupe.unsubscribe('x:of-nobody');
-    expect(told('a')).toEqual(['resources/subscribe', 'resources/unsubscribe']);
-    expect(told('b')).toHaveLength(2);
+    expect(requestsTo('a')).toEqual(['resources/subscribe', 'resources/unsubscribe']);
+    expect(requestsTo('b')).toHaveLength(2);
   });
 });
 

@@ -109,8 +109,8 @@ describe('loading', () => {
     expect(loaded.servers).toMatchObject([{ name: 'good' }]);
     expect(loaded.refused).toMatchObject([{ name: 'bad', source: 'the servers option' }]);
     expect(loaded.problems).toMatchObject([
-      { source: 'the servers option', server: 'bad', field: 'comand' },
-      { source: 'the servers option', server: 'bad' },
+      { code: 'unknown-field', source: 'the servers option', server: 'bad', field: 'comand' },
+      { code: 'missing-target', source: 'the servers option', server: 'bad' },
     ]);
   });
 
@@ -126,18 +126,18 @@ describe('a source that cannot be read', () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error('secret'), { code }));
 
   it.each([
-    ['ENOENT', /no such file/],
-    ['EACCES', /permission denied/],
-    ['EPERM', /operation not permitted/],
-    ['EISDIR', /folder/],
-    ['ENOTDIR', /part of its path/],
-    ['ELOOP', /cycle/],
-    ['ENAMETOOLONG', /too long/],
-    ['EIO', /EIO/],
-  ])('%s is reported', async (code, reason) => {
-    const { sources, problems } = await loadConfig({ config: 'x.json', cwd: '/srv' }, failing(code));
+    ['ENOENT', 'file-not-found', /no such file/],
+    ['EACCES', 'file-unreadable', /permission denied/],
+    ['EPERM', 'file-unreadable', /operation not permitted/],
+    ['EISDIR', 'file-unreadable', /folder/],
+    ['ENOTDIR', 'file-unreadable', /part of its path/],
+    ['ELOOP', 'file-unreadable', /cycle/],
+    ['ENAMETOOLONG', 'file-unreadable', /too long/],
+    ['EIO', 'file-unreadable', /EIO/],
+  ])('%s is reported as %s', async (errno, code, reason) => {
+    const { sources, problems } = await loadConfig({ config: 'x.json', cwd: '/srv' }, failing(errno));
     const message = expect.stringMatching(reason) as unknown;
-    expect(problems).toEqual([{ source: 'x.json', message }]);
+    expect(problems).toEqual([{ code, source: 'x.json', message }]);
     expect(sources).toEqual([{ id: '/srv/x.json', scope: 'given', path: '/srv/x.json', ok: false, message }]);
   });
 
@@ -187,8 +187,8 @@ describe('a source that is not an ordinary file', () => {
     await symlink('/dev/zero', join(project, '.vscode', 'mcp.json'));
     const loaded = await loadConfig({ discover: { cwd: project, user: false }, cwd: folder });
     expect(loaded.problems).toEqual([
-      { source: '.mcp.json', message: expect.stringContaining('pipe') },
-      { source: '.vscode/mcp.json', message: expect.stringContaining('device') },
+      { code: 'file-unreadable', source: '.mcp.json', message: expect.stringContaining('pipe') },
+      { code: 'file-unreadable', source: '.vscode/mcp.json', message: expect.stringContaining('device') },
     ]);
     expect(loaded.sources.map(({ ok }) => ok)).toEqual([false, false]);
   });
@@ -196,7 +196,7 @@ describe('a source that is not an ordinary file', () => {
   it('is not read if the host says that it belongs to a project.', async () => {
     const path = await pipe('of-a-project');
     const loaded = await loadConfig({ config: { path, scope: 'project' }, cwd: folder });
-    expect(loaded.problems).toMatchObject([{ message: expect.stringContaining('pipe') }]);
+    expect(loaded.problems).toMatchObject([{ code: 'file-unreadable' }]);
   });
 
   it('is refused if the host names it, because a second reading would find nothing, or never end.', async () => {

@@ -57,7 +57,7 @@ describe('a controlled clock', () => {
       new RangeError('Expected a finite number of milliseconds, 0 or more; found -1.'),
     );
     expect(() => createControlledClock('noon' as never)).toThrow(
-      new RangeError('A clock shows a number, found noon.'),
+      new RangeError('Expected a number as the time, found noon.'),
     );
     expect(clock.now()).toBe(0);
   });

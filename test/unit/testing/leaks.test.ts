@@ -104,7 +104,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
   it('accepts only a function.', async () => {
     await expect(expectNoLeaks(Promise.resolve() as never)).rejects.toThrow(
-      new TypeError('expectNoLeaks takes a function, and runs it.'),
+      new TypeError('expectNoLeaks requires a function.'),
     );
   });
 

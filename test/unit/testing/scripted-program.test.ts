@@ -122,40 +122,39 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     const entry = { command: process.execPath, args: [BUILT.main, file], policy: { maxAttempts: 1 } };
     const troupe = await started(entry);
     expect(troupe.status[0]?.error?.stderrTail).toEqual([
-      "No server can follow this script: 'tols': is not known here; did you mean 'tools'?",
+      "The script is invalid: 'tols': is not known here; did you mean 'tools'?",
     ]);
   });
 
   it('refuses an invalid script or order.', async () => {
     const wrong = { start: { fault: 'explode' } } as unknown as ServerScript;
-    const why =
-      "No server can follow this script: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
+    const why = "The script is invalid: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
     expect(() => scriptedProgram(wrong)).toThrow(new TypeError(why));
     await expect(controlProgram(wrong)).rejects.toThrow(new TypeError(why));
     const program = await controlled();
-    expect(() => program.tell(null as never)).toThrow(
-      new TypeError('No server can follow this order: expected an object, found null'),
+    expect(() => program.send(null as never)).toThrow(
+      new TypeError('The order is invalid: expected an object, found null'),
     );
-    expect(() => program.tell({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
+    expect(() => program.send({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
       "'exitCode': expected a whole number from 0 to 255, found a larger number; 'script.on.ping.afterMs': expected a number of at least 0",
     );
   });
 
   it('executes orders while it runs, in each of its processes.', async () => {
     const program = await controlled();
-    expect(() => program.tell({ fault: 'crash' })).toThrow(Error);
+    expect(() => program.send({ fault: 'crash' })).toThrow(Error);
     const troupe = await started(program.config);
     await program.whenRunning();
     const changed = whenEmits(troupe.tools$, (tools) => tools.some((each) => each.tool === 'new'));
-    program.tell({ tools: [tool('new')] });
+    program.send({ tools: [tool('new')] });
     await changed;
     const lost = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
-    program.tell({ stderr: 'told to', fault: 'crash', exitCode: 3 });
+    program.send({ stderr: 'as ordered', fault: 'crash', exitCode: 3 });
     expect(await lost).toMatchObject({ failure: { exit: { code: 3 } } });
     await troupe.connection('files')!.ready();
     await program.whenRunning();
     const again = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
-    program.tell({ fault: 'crash' });
+    program.send({ fault: 'crash' });
     await again;
   });
 });

@@ -97,7 +97,7 @@ describe('a scripted server', () => {
     const server = createScriptedServer();
     const wrong = { tool: [], start: { fault: 'explode' }, on: { ping: [{ afterMs: -1 }, null], call: [] } };
     const why =
-      "No server can follow this script: 'tool': is not known here; did you mean 'tools'?; " +
+      "The script is invalid: 'tool': is not known here; did you mean 'tools'?; " +
       "'start.fault': expected one of 'silent', 'crash', found 'explode'; " +
       "'on.ping[0].afterMs': expected a number of at least 0, found a smaller number; 'on.ping[1]': expected an object, found null; " +
       "'on.call': must not be empty";
@@ -126,14 +126,14 @@ describe('a scripted server', () => {
 
   it('can be slow with progress, and the call is waited for no longer than that allows.', async () => {
     const played = await play({ on: { 'tools/call': { progress: 2, afterMs: 5_000 } } });
-    const told: number[] = [];
+    const reported: number[] = [];
     const answer = played.troupe.callTool(
       'mcp__files__echo',
       {},
-      { onProgress: ({ progress }) => told.push(progress) },
+      { onProgress: ({ progress }) => reported.push(progress) },
     );
     await passTime(played.clock, answer);
-    expect(told).toEqual([1, 2]);
+    expect(reported).toEqual([1, 2]);
   });
 
   it('can be silent, and the call ends at its own limit.', async () => {

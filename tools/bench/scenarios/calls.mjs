@@ -12,10 +12,10 @@ export const scenario = {
     "only the client's own work remains. Troupe checks the arguments against the tool's schema, supervises the " +
     'connection and publishes two events for each call to an observer.',
   metrics: {
-    callUs: { label: 'a call', unit: 'µs' },
-    callsPerS: { label: 'calls a second', unit: '', ratio: false, isMore: true },
-    p50Us: { label: 'half within', unit: 'µs', ratio: false },
-    p99Us: { label: '99 of 100 within', unit: 'µs', ratio: false },
+    callUs: { label: 'time per call', unit: 'µs' },
+    callsPerS: { label: 'calls per second', unit: '', ratio: false, isMore: true },
+    p50Us: { label: 'median', unit: 'µs', ratio: false },
+    p99Us: { label: '99th percentile', unit: 'µs', ratio: false },
     cpuUs: { label: "processor time of the client's process", unit: 'µs' },
   },
   plot: { metric: 'callUs', cases: ['stdio, 1', 'stdio, 64', 'http, 1', 'http, 64'] },

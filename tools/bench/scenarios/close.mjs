@@ -22,13 +22,13 @@ export const scenario = {
   },
   cases: ({ isQuick }) => [
     {
-      name: '50 obedient',
+      name: '50 well-behaved',
       params: { servers: 50, isStubborn: false },
       clients: [...KEY, ...PEERS],
       ...{ runs: 3, peerRuns: 1, seconds: 2 },
     },
     {
-      name: '50 stubborn under sh -c',
+      name: '50 that ignore SIGTERM, under sh -c',
       params: { servers: 50, isStubborn: true },
       clients: [...KEY, ...IN_PARALLEL],
       ...{ runs: 2, runsOf: isQuick ? { sdk: 0, floor: 0 } : { sdk: 1 }, peerRuns: 1, seconds: 6 },

@@ -28,7 +28,7 @@ export const scenario = {
     'late, 15 s with fifty): – means that the result did not arrive by then.',
   metrics: {
     othersMs: { label: 'the others usable', unit: 'ms' },
-    readyMs: { label: 'the call is back', unit: 'ms', ratio: false },
+    readyMs: { label: 'the call returned', unit: 'ms', ratio: false },
     tools: { label: 'tools then', unit: '', ratio: false },
   },
   cases: ({ isQuick }) =>

@@ -22,9 +22,9 @@ export const scenario = {
     'The bare SDK client calls a tool of a stdio server directly, and through `troupe serve` on stdio, one call after ' +
     'another, in rounds that take turns in one process. The hop is a process in between that only forwards bytes.',
   metrics: {
-    directUs: { label: 'direct, half within', unit: 'µs' },
-    servedUs: { label: 'through the gateway, half within', unit: 'µs' },
-    hopUs: { label: 'behind one pipe hop, half within', unit: 'µs' },
+    directUs: { label: 'direct, median', unit: 'µs' },
+    servedUs: { label: 'through the gateway, median', unit: 'µs' },
+    hopUs: { label: 'behind one pipe hop, median', unit: 'µs' },
     ratio: { label: 'gateway to hop', unit: '×' },
   },
   cases: ({ isQuick }) => [

@@ -12,9 +12,9 @@ export const scenario = {
     "The memory of the servers is not included either, except for servers in the client's own process, which share " +
     'their list of tools.',
   metrics: {
-    heapKiB: { label: 'heap a connection', unit: 'KiB' },
-    rssKiB: { label: 'resident a connection', unit: 'KiB', ratio: false },
-    totalMiB: { label: 'resident in all', unit: 'MiB', ratio: false },
+    heapKiB: { label: 'heap per connection', unit: 'KiB' },
+    rssKiB: { label: 'resident memory per connection', unit: 'KiB', ratio: false },
+    totalMiB: { label: 'resident memory in total', unit: 'MiB', ratio: false },
   },
   cases: ({ isQuick }) => [
     {

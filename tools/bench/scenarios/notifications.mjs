@@ -15,7 +15,7 @@ export const scenario = {
     ms: { label: 'all', unit: 'ms' },
     eachUs: { label: 'each', unit: 'µs', ratio: false },
     cpuMs: { label: 'processor time', unit: 'ms', ratio: false },
-    heard: { label: 'told to the host', unit: '', ratio: false },
+    heard: { label: 'reported to the host', unit: '', ratio: false },
   },
   cases: ({ isQuick }) => [
     {

@@ -14,7 +14,7 @@ export const scenario = {
   about:
     '*Observers*: processor time of one event from the publisher, in batches of twenty, with ten observers of ' +
     '`events$` and with none. *Recorder*: processor time of one entry at the charts of five busy connections, with ' +
-    'and without a recorder that writes nowhere. An entry of the log is an external event with all its consequences; ' +
+    'and without a recorder without a target. An entry of the log is an external event with all its consequences; ' +
     'an event is an XState event of any actor. Rounds of both kinds take turns in one process, and the first rounds ' +
     'do not count. The figures are medians, and the difference is the median of the differences of each pair.',
   metrics: {

@@ -14,9 +14,9 @@ export const scenario = {
     'from the loaded library until `troupe.tools` contains all tools, and from the start of the process.',
   metrics: {
     toolsMs: { label: 'all tools, after import', unit: 'ms' },
-    totalMs: { label: 'all tools, from the start', unit: 'ms' },
+    totalMs: { label: 'all tools, from process start', unit: 'ms' },
     spawned: { label: 'programs spawned by then', unit: '' },
-    startMs: { label: '`start()` is back', unit: 'ms' },
+    startMs: { label: '`start()` resolved', unit: 'ms' },
   },
   cases: () => [{ name: '50 servers', params: { servers: 50 }, clients: ['troupe'], runs: 5, seconds: 3 }],
 };

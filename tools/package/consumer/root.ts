@@ -1,5 +1,15 @@
 import { createTroupe } from 'mcp-troupe';
-import type { DiagnosticEvent, LifecycleEvent, ServerConfig, ServerStatus, TroupeOptions } from 'mcp-troupe';
+import * as anthropic from 'mcp-troupe/anthropic';
+import { createGateway } from 'mcp-troupe/gateway';
+import * as openai from 'mcp-troupe/openai';
+import type {
+  CallToolResult,
+  DiagnosticEvent,
+  LifecycleEvent,
+  ServerConfig,
+  ServerStatus,
+  TroupeOptions,
+} from 'mcp-troupe';
 
 const servers: Record<string, ServerConfig> = {
   files: { command: 'node', args: ['server.js'], env: { LOG: 'off' } },
@@ -19,3 +29,7 @@ export const odd$ = troupe.diagnostics$.subscribe(
 );
 export const rows: readonly ServerStatus[] = troupe.status;
 export const answer = troupe.callTool('mcp__files__read', { path: 'a' }).then((result) => result.content);
+export const shown = (result: CallToolResult): readonly string[] =>
+  result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+export const tools = [...openai.toChatTools(troupe), ...anthropic.toTools(troupe)];
+export const gateway = createGateway({ servers });

@@ -20,7 +20,7 @@ export interface Mark {
   readonly count: number;
 }
 
-export interface Stretch {
+export interface LaneView {
   readonly name: string;
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
@@ -37,7 +37,7 @@ export interface Window {
 
 const MOST_IMPORTANT_FIRST: readonly Category[] = ['rejection', 'failure', 'list', 'call'];
 
-export function stretchOf(book: LogBook, lane: Lane, window: Window): Stretch {
+export function laneViewOf(book: LogBook, lane: Lane, window: Window): LaneView {
   return { name: lane.name, bars: barsOf(book, lane, window), marks: marksOf(book, lane, window) };
 }
 

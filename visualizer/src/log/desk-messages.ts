@@ -6,7 +6,7 @@ import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
 import type { Arrow } from './arrows.js';
-import type { Stretch, Window } from './bars.js';
+import type { LaneView, Window } from './bars.js';
 import type { EntryQuery } from './find-entries.js';
 import type { Category } from './labels.js';
 import type { AuxiliaryRow, Row } from './rows.js';
@@ -79,7 +79,7 @@ export interface ActorView {
 }
 
 export interface StretchView {
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly LaneView[];
   /** Every state value, by number. */
   readonly values: readonly StateValue[];
 }

@@ -6,7 +6,7 @@
  *     line, the label is as far as could be found.
  */
 
-import type { Glance } from '../../../src/event-log/format/line-index.js';
+import type { ScannedLine } from '../../../src/event-log/format/line-index.js';
 
 /** Categories that a person looks for in a long log. */
 export const CATEGORIES = [
@@ -48,7 +48,7 @@ export class Labels {
     bytes: Uint8Array,
     start: number,
     end: number,
-    { kindAt, seenTo }: Pick<Glance, 'kindAt' | 'seenTo'>,
+    { kindAt, seenTo }: Pick<ScannedLine, 'kindAt' | 'seenTo'>,
   ): number {
     const kind = kindAt < 0 ? after(KIND, bytes, start, end) : kindAt;
     const kindEnd = endOfText(bytes, kind, end);

@@ -16,17 +16,16 @@
  */
 import type { StateValue } from 'xstate';
 import { MANAGER } from '../../../src/actor-system/actor-path.js';
+import { isJsonObject, type JsonObject } from '../../../src/json/json-object.js';
 import {
   entryProblem,
   headerProblem,
-  isObject,
-  type JsonObject,
   type LogEntry,
   type LogHeader,
 } from '../../../src/event-log/format/entry.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
-import { LineScanner, type Glance } from '../../../src/event-log/format/line-index.js';
+import { LineScanner, type ScannedLine } from '../../../src/event-log/format/line-index.js';
 import type { LogProblem, LogProblemCode } from '../../../src/event-log/format/read-log.js';
 import { versionProblem } from '../../../src/event-log/format/version.js';
 import { MonotonicTime } from '../../../src/event-log/format/monotonic-time.js';
@@ -124,7 +123,9 @@ export class LogBook {
 
   entry(position: number): LogEntry | undefined {
     const value = parseJson(this.text(position));
-    return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
+    return isJsonObject(value) && entryProblem(value) === undefined
+      ? (value as unknown as LogEntry)
+      : undefined;
   }
 
   /** Takes bytes as they come; lines may be split anywhere. The bytes are kept, not copied. */
@@ -235,7 +236,7 @@ export class LogBook {
     if (typeof glance === 'string') return this.#fail('corrupt', glance);
     const expected = this.length === 0 ? this.header.firstSeq : this.#seqs.at(this.length - 1) + 1;
     if (glance.seq < expected)
-      return this.#fail('corrupt', `is entry ${glance.seq}, where entry ${expected} should be`);
+      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${expected}`);
     this.missed += glance.seq - expected;
     this.#chunkOf.add(chunk);
     this.#starts.add(start);
@@ -243,7 +244,7 @@ export class LogBook {
     this.#keep(glance, this.#labels.of(bytes, start, end, glance));
   }
 
-  #keep({ seq, at, isSnapshot, place, moved }: Glance, label: number): void {
+  #keep({ seq, at, isSnapshot, place, moved }: ScannedLine, label: number): void {
     const position = this.length;
     if (isSnapshot && !this.#wasSnapshot) this.#snapshots.add(position);
     this.#wasSnapshot = isSnapshot;

@@ -3,12 +3,13 @@
  *
  * Owns no bytes and no index (`log-book.ts`) and no place to run (`worker/`). Needs neither a page nor Node.
  */
+import { isJsonObject } from '../../../src/json/json-object.js';
 import { phaseOf } from '../../../machines/manager/manager.phase.js';
 import { detailsOf } from '../../../src/event-log/format/by-shape.js';
-import { isObject, type LogEntry } from '../../../src/event-log/format/entry.js';
+import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { arrowsOf, type Arrow } from './arrows.js';
-import { stretchOf } from './bars.js';
+import { laneViewOf } from './bars.js';
 import type {
   ActorView,
   ArrowQuery,
@@ -47,7 +48,7 @@ export class LogDesk {
     stretches: ({ names, window }): StretchView => ({
       stretches: names
         .flatMap((name) => this.#book.lane(name) ?? [])
-        .map((lane) => stretchOf(this.#book, lane, window)),
+        .map((lane) => laneViewOf(this.#book, lane, window)),
       values: this.#book.values,
     }),
     overview: ({ columns }) => this.#overview(columns),
@@ -262,9 +263,9 @@ function wordsOf(entry: LogEntry): string {
   if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
   if (entry.kind === 'note') return noteWords(entry.note);
   const error = entry.event['error'];
-  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
+  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
   const failure = entry.event['failure'];
-  if (isObject(failure) && typeof failure['message'] === 'string') return failure['message'];
+  if (isJsonObject(failure) && typeof failure['message'] === 'string') return failure['message'];
   const derived = entry.derived?.length ?? 0;
   return derived === 0 ? '' : `and ${derived} more message${derived === 1 ? '' : 's'}`;
 }

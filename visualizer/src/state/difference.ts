@@ -1,5 +1,5 @@
 /** The differences between two values of JSON, field by field. */
-import { isObject } from '../../../src/event-log/format/entry.js';
+import { isJsonObject } from '../../../src/json/json-object.js';
 
 export interface Difference {
   /** Names of fields, joined by dots. */
@@ -14,7 +14,7 @@ const DEEPEST = 6;
 
 export function differences(before: unknown, after: unknown, path = '', depth = 0): Difference[] {
   if (Object.is(before, after)) return [];
-  if (depth < DEEPEST && isObject(before) && isObject(after)) {
+  if (depth < DEEPEST && isJsonObject(before) && isJsonObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) =>
       differences(before[name], after[name], path === '' ? name : `${path}.${name}`, depth + 1),

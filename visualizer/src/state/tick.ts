@@ -1,6 +1,6 @@
 /** The time of the source, for countdowns. */
 import { useEffect, useState } from 'preact/hooks';
-import { usePage } from './theater.js';
+import { usePage } from './page-context.js';
 
 /** Milliseconds since the epoch, updated every second while `isNeeded`. */
 export function useNow(isNeeded: boolean): number {

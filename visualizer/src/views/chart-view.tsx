@@ -16,7 +16,7 @@ import { useCamera } from '../chart/use-camera.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { chartOf, laneTitle, MANAGER_LANE } from '../log/lane-names.js';
 import { isCommandable } from '../state/page.js';
-import { usePage, useTheater } from '../state/theater.js';
+import { usePage, usePageContext } from '../state/page-context.js';
 import { useActor } from './details-view.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { Nothing } from '../parts/nothing.js';
@@ -38,7 +38,7 @@ const REVIEW = 'review';
 const FAR = 0.42;
 
 export function ChartView() {
-  const { state, layouts } = useTheater();
+  const { state, layouts } = usePageContext();
   const page = usePage();
   const { selected, charts, chart, book } = page;
   const actor = useActor(selected);

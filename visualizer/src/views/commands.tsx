@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { CommandAnswer, CommandRequest } from '../../../src/inspector/page-protocol.js';
 import { isCommandable } from '../state/page.js';
-import { usePage, useTheater } from '../state/theater.js';
+import { usePage, usePageContext } from '../state/page-context.js';
 
 const COMMANDS: readonly (readonly [command: string, words: string])[] = [
   ['connection.start', 'Start'],
@@ -27,7 +27,7 @@ export interface CommandsProps {
 }
 
 export function Commands({ name, allowed, hash }: CommandsProps) {
-  const { runtime } = useTheater();
+  const { runtime } = usePageContext();
   const page = usePage();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
   const [isForced, setForced] = useState(false);

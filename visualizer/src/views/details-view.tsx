@@ -15,7 +15,7 @@ import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import { isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTimes } from '../state/theater.js';
+import { useAnswer, usePage, useTimes } from '../state/page-context.js';
 import { duration } from '../state/times.js';
 import { Commands } from './commands.js';
 import { Tools } from './tools.js';
@@ -66,7 +66,7 @@ export function DetailsView() {
         {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {typeof status?.authUrl === 'string' && (
           <p class="note warn">
-            The server wants somebody to sign in.{' '}
+            The server requires a sign-in.{' '}
             <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
               Sign in
             </a>

@@ -9,14 +9,14 @@ import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { differences, type Difference } from '../state/difference.js';
 import { look, positionOf, type EventFilter } from '../state/page.js';
-import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { count, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
 const ROW = 34;
 
 export function EventsView() {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const page = usePage();
   const { filter, book, selected, reading, cursor } = page;
   const times = useTimes();
@@ -93,7 +93,7 @@ export function EventsView() {
 
 function Filters(props: { filter: EventFilter; total: number; length: number; selected: string }) {
   const { filter, total, length, selected } = props;
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const set = (change: Partial<EventFilter>): void => state.change({ filter: { ...filter, ...change } });
   return (
     <div class="toolbar">
@@ -158,7 +158,7 @@ function EventRow({ line, times }: { line: EntryLine; times: Times }) {
 }
 
 function Reading({ position }: { position: number }) {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const { book } = usePage();
   const entry = useAnswer('entry', { position })?.answer;
   if (entry === undefined || entry.position !== position)

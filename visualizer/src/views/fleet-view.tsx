@@ -5,7 +5,7 @@ import { StateBadge, StateMark } from '../parts/state-badge.js';
 import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
-import { useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
 import { count, duration } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
@@ -23,7 +23,7 @@ export function useFleet(): readonly FleetRow[] {
 }
 
 export function FleetView() {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const { selected, source } = usePage();
   const rows = useFleet();
   const [text, setText] = useState('');

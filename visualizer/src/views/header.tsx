@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
 import { isPast, type Page } from '../state/page.js';
-import { useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
 import { dayText, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
@@ -39,7 +39,7 @@ export function Header() {
 
 /** Whether the present is shown. */
 function When({ page }: { page: Page }) {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const { source, link, book } = page;
   const moment = useMoment();
   const times = useTimes();
@@ -78,7 +78,7 @@ function When({ page }: { page: Page }) {
 }
 
 export function OpenButton() {
-  const { open } = useTheater();
+  const { open } = usePageContext();
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -103,7 +103,7 @@ export function OpenButton() {
 }
 
 function ShareButton() {
-  const { log } = useTheater();
+  const { log } = usePageContext();
   const { book } = usePage();
   const [trouble, setTrouble] = useState('');
   if (book === undefined || book.length === 0) return null;

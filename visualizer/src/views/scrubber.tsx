@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { goBy, stepBy } from '../state/moves.js';
 import { look, isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { count, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
 
@@ -22,7 +22,7 @@ const KEYS: Readonly<Record<string, number>> = {
 };
 
 export function Scrubber() {
-  const { state, log } = useTheater();
+  const { state, log } = usePageContext();
   const page = usePage();
   const { book, cursor, source } = page;
   const overview = useOverview();

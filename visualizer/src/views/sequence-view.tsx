@@ -4,7 +4,7 @@ import { HOST, MANAGER_LINE, TIMER, type Arrow } from '../log/arrows.js';
 import { laneInWords, laneTitle } from '../log/lane-names.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { duration, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
@@ -17,7 +17,7 @@ const MOST = 400;
 const NONE: readonly Arrow[] = [];
 
 export function SequenceView() {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const page = usePage();
   const { selected, reading } = page;
   const times = useTimes();
@@ -56,7 +56,7 @@ export function SequenceView() {
             checked={hasWire}
             onChange={({ currentTarget }) => setWire(currentTarget.checked)}
           />
-          Wire
+          Protocol messages
         </label>
         <p class="toolbar-note" role="status">
           {arrows.length} messages

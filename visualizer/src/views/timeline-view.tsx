@@ -11,7 +11,7 @@ import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
-import { useAnswer, useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
+import { useAnswer, useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
 import { duration } from '../state/times.js';
 import { AXIS, drawOverlay, drawTimeline, LANE } from './timeline-canvas.js';
@@ -23,7 +23,7 @@ const CLICK = 5;
 const MIN_WINDOW = 5;
 
 export function TimelineView() {
-  const { state, log } = useTheater();
+  const { state, log } = usePageContext();
   const page = usePage();
   const moment = useMoment();
   const { book, selected, cursor, source, link } = page;

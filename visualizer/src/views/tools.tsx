@@ -3,11 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { InspectedStatus, InspectedTool } from '../../../src/inspector/page-protocol.js';
 import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { useTheater } from '../state/theater.js';
+import { usePageContext } from '../state/page-context.js';
 
 /** `catalog` changes whenever the list does. The review also affects which tools are shown. */
 export function Tools({ status, catalog }: { status: InspectedStatus; catalog: string }) {
-  const { runtime } = useTheater();
+  const { runtime } = usePageContext();
   const { server, toolCount: count, state, review } = status;
   const [tools, setTools] = useState<readonly InspectedTool[] | string>([]);
   useEffect(() => {

@@ -1,12 +1,12 @@
 /** Takes the place of the views while there is nothing to show, and says why. */
 import type { Link, Page } from '../state/page.js';
-import { useTheater } from '../state/theater.js';
+import { usePageContext } from '../state/page-context.js';
 import { OpenButton } from './header.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
 export function Waiting({ page: { link, source } }: { page: Page }) {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   return (
     <main class="waiting">
       <WaitingNote link={link} hasSource={source.kind !== 'none'} isFile={source.kind === 'file'} />

@@ -68,7 +68,7 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
         void silence.watch(stream.signal).then(() => giveUp('No more data arrived.'));
       }
       follower.message(message);
-      if (message.kind === 'farewell' || (message.kind === 'log' && message.isLast === true)) isOver = true;
+      if (message.kind === 'end' || (message.kind === 'log' && message.isLast === true)) isOver = true;
     }
     if (isOver) return 'over';
     follower.lost('The runtime has ended the stream.', true);

@@ -62,7 +62,7 @@ function hear(message: InspectionMessage): void {
       break;
     case 'alive':
       break;
-    case 'farewell':
+    case 'end':
       post({ news: 'lost', why: message.why, mayReturn: false });
       break;
   }

@@ -19,6 +19,6 @@ export interface Home {
   /** Of the extension. When it changes, the editor asks the servers for their tools anew. */
   readonly version: string;
   readonly execPath: string;
-  /** Whether that program is Electron, which is Node.js only where it is told so. */
+  /** Whether that program is Electron, which runs as Node.js only if `ELECTRON_RUN_AS_NODE` is set. */
   readonly isElectron: boolean;
 }

@@ -3,7 +3,7 @@
  *
  * 1. It is registered once, under the id that `package.json` contributes; settings and folders change what it offers.
  * 2. Nothing is offered unless the settings or the command say so.
- * 3. The same problem is told once, until the settings change.
+ * 3. The same problem is reported once, until the settings change.
  */
 import type * as vscode from 'vscode';
 import type { Editor, Home } from './editor.js';
@@ -15,7 +15,7 @@ export const COMMAND = 'troupeServers.register';
 
 export function registerServers(editor: Editor, home: Home): vscode.Disposable[] {
   const changed = new editor.EventEmitter<void>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let isAskedFor = false;
 
   const provideMcpServerDefinitions = (): vscode.McpStdioServerDefinition[] => {
@@ -26,8 +26,8 @@ export function registerServers(editor: Editor, home: Home): vscode.Disposable[]
     return definitions;
   };
   const tell = (problem: string): void => {
-    if (told.has(problem)) return;
-    told.add(problem);
+    if (reported.has(problem)) return;
+    reported.add(problem);
     void editor.window.showWarningMessage(problem);
   };
 
@@ -39,13 +39,13 @@ export function registerServers(editor: Editor, home: Home): vscode.Disposable[]
     }),
     editor.workspace.onDidChangeConfiguration((change) => {
       if (!change.affectsConfiguration(SECTION)) return;
-      told.clear();
+      reported.clear();
       changed.fire();
     }),
     editor.workspace.onDidChangeWorkspaceFolders(() => changed.fire()),
     editor.commands.registerCommand(COMMAND, () => {
       isAskedFor = true;
-      told.clear();
+      reported.clear();
       const labels = provideMcpServerDefinitions().map(({ label }) => label);
       changed.fire();
       if (labels.length > 0) void editor.window.showInformationMessage(`Registered: ${labels.join(', ')}.`);

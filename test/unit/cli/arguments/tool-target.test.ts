@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   candidateServers,
   findTool,
+  joinTarget,
   noServerFor,
   noSuchServer,
   noSuchTool,
@@ -43,6 +44,24 @@ describe('the candidate servers for a tool', () => {
   });
 });
 
+describe('the words of a command', () => {
+  it.each([
+    ['fs', ['read', 'a=1'], 'fs/read', ['a=1']],
+    ['fs', ['read'], 'fs/read', []],
+    ['fs', ['read', '{"a":1}'], 'fs/read', ['{"a":1}']],
+    ['fs', ['read', '-'], 'fs/read', ['-']],
+    ['fs', ['-'], 'fs', ['-']],
+    ['fs', ['{}'], 'fs', ['{}']],
+    ['fs', ['[1]'], 'fs', ['[1]']],
+    ['fs', ['a=1'], 'fs', ['a=1']],
+    ['fs', [], 'fs', []],
+    ['fs/read', ['read'], 'fs/read', ['read']],
+    ['other', ['read'], 'other', ['read']],
+  ])('%s %j name the tool %s with %j.', (tool, words, target, rest) => {
+    expect(joinTarget(tool, words, SERVERS)).toEqual({ tool: target, words: rest });
+  });
+});
+
 describe('a requested tool', () => {
   const tools = [makeTool('a', 'b/c', 'mcp__a__b_c_12345678'), makeTool('a/b', 'c', 'x'), makeTool('a', 'd')];
 
@@ -50,6 +69,8 @@ describe('a requested tool', () => {
     expect(findTool('mcp__a__d', tools)).toBe(tools[2]);
     expect(findTool('a/d', tools)).toBe(tools[2]);
     expect(findTool('a/b/c', tools)).toBe(tools[0]);
+    expect(findTool('a.d', tools)).toBe(tools[2]);
+    expect(findTool('a.b/c', tools)).toBe(tools[0]);
     expect(findTool('a/e', tools)).toBeUndefined();
   });
 
@@ -60,6 +81,9 @@ describe('a requested tool', () => {
     expect(noSuchTool('a/raed', ['a'], [makeTool('a', 'read')])).toBe(
       "no tool of a is called 'a/raed'; did you mean 'a/read'?",
     );
+    expect(noSuchTool('a.raed', ['a'], [makeTool('a', 'read')])).toBe(
+      "no tool of a is called 'a.raed'; did you mean 'a.read'?",
+    );
     expect(noSuchTool('a/other', ['a', 'a/b'], tools)).toBe("no tool of a or a/b is called 'a/other'");
   });
 
@@ -68,8 +92,9 @@ describe('a requested tool', () => {
       "no server is called 'filse'; did you mean 'files'?",
     );
     expect(noServerFor('filse/read', ['files'])).toBe("no server is called 'filse'; did you mean 'files'?");
+    expect(noServerFor('filse.read', ['files'])).toBe("no server is called 'filse'; did you mean 'files'?");
     expect(noServerFor('read', ['files'])).toBe(
-      "'read' names no server: write mcp__SERVER__TOOL or SERVER/TOOL",
+      "'read' names no server: write mcp__SERVER__TOOL, SERVER/TOOL, SERVER.TOOL or SERVER TOOL",
     );
     expect(noSuchServer('elsewhere', ['files'])).toBe("no server is called 'elsewhere'");
   });

@@ -120,7 +120,7 @@ describe('troupe up --inspect', () => {
     await stream.until((seen) => seen.log.includes('manager.start') || seen.log.includes('"running"'));
     expect(await up.stop()).toBe(0);
     await stream.until(({ isOver }) => isOver);
-    expect(stream.messages.at(-1)).toEqual({ kind: 'farewell', why: 'The troupe was closed.' });
+    expect(stream.messages.at(-1)).toEqual({ kind: 'end', why: 'The troupe was closed.' });
     expect(registered()).toEqual([]);
     const nothing = start('inspect');
     expect(await nothing.ended).toBe(1);

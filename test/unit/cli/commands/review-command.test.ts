@@ -237,7 +237,7 @@ describe('the command review', () => {
     serve(EVIL);
     const { code, stdout, stderr } = await troupe(['tools']);
     expect(code).toBe(0);
-    expect(stdout).toContain('mcp__fs__read');
+    expect(stdout).toContain('read()');
     expect(stderr).toMatch(/'read' of 'fs': it has changed since it was accepted \(description\)/);
     expect(stderr).toContain("'troupe review' shows");
   });

@@ -114,13 +114,47 @@ describe('troupe trust', () => {
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain('troupe: cannot ask without a terminal; use --yes');
     const forced = await troupe(['trust', 'lamp', '--yes', '--json']);
-    expect([forced.code, forced.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
+    expect([forced.code, forced.stdout]).toEqual([0, '[{"server":"lamp","result":"trusted"}]\n']);
     expect(forced.stderr).toContain(`program: ${MISSING}`);
+  });
+
+  it('asks about several servers in turn, and checks their names first.', async () => {
+    write({ lamp: { command: MISSING }, door: { command: MISSING }, bell: { command: MISSING } });
+    expect(await troupe(['trust', 'lamp', 'bel', '--yes'])).toMatchObject({ code: 2, stdout: '' });
+    const { stdin, stdout, stderr, ended } = start(['trust', 'door', 'lamp'], 'y\n');
+    stdin.end();
+    expect([await ended, stdout.written]).toEqual([
+      1,
+      'door: trusted, until its entry changes\nlamp: not trusted\n',
+    ]);
+    expect(stderr.written.match(/Trust it\?/g)).toHaveLength(2);
+    expect(await troupe(['trust', 'door', 'door', 'lamp', '--yes', '--json'])).toMatchObject({
+      code: 0,
+      stdout: '[{"server":"door","result":"not-needed"},{"server":"lamp","result":"trusted"}]\n',
+    });
+  });
+
+  it('asks about every server that waits for trust with --all, and revokes all of this project.', async () => {
+    write({ lamp: { command: MISSING }, door: { command: MISSING }, bell: { command: MISSING } });
+    await troupe(['trust', 'lamp', '--yes']);
+    expect((await troupe(['trust', '--all', '--yes'])).stdout.split('\n').toSorted()).toEqual([
+      '',
+      'bell: trusted, until its entry changes',
+      'door: trusted, until its entry changes',
+    ]);
+    expect(await troupe(['trust', '--all', '--yes'])).toMatchObject({ code: 0, stdout: '' });
+    expect((await troupe(['trust', '--all', '--revoke'])).stdout.split('\n').toSorted()).toEqual([
+      '',
+      'bell: no longer trusted',
+      'door: no longer trusted',
+      'lamp: no longer trusted',
+    ]);
+    expect(await troupe(['trust', 'lamp', '--all'])).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('asks even with --json, and prints only JSON on stdout.', async () => {
     const declined = await troupe(['trust', 'lamp', '--json'], 'n\n');
-    expect([declined.code, declined.stdout]).toEqual([1, '{"server":"lamp","result":"declined"}\n']);
+    expect([declined.code, declined.stdout]).toEqual([1, '[{"server":"lamp","result":"declined"}]\n']);
   });
 
   it('revokes trust, earlier versions of the entry included, from a subfolder of the project.', async () => {
@@ -175,7 +209,7 @@ describe('troupe trust', () => {
   });
 
   it.each<[story: string, args: readonly string[], message: RegExp]>([
-    ['no server', [], /^troupe: name the server to trust; --list shows what is trusted\n/],
+    ['no server', [], /^troupe: name the servers to trust, or give --all; --list shows what is trusted\n/],
     ['an unknown name', ['lmap'], /^troupe: no server is called 'lmap'; did you mean 'lamp'\?\n/],
     ['an entry that is wrong', ['wrong'], /^troupe: the entry of 'wrong' cannot be used: expected /],
     ['conflicting options', ['lamp', '--yes', '--revoke'], /cannot be used with option/],

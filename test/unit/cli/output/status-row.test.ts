@@ -8,7 +8,7 @@ describe('the row of a server', () => {
   it('that is ready shows its tools, its process and its uptime.', () => {
     const status = makeStatus({ toolCount: 14, pid: 4312, connectedAt: NOW - 184_000, attempt: 2 });
     expect(toRow(status, NOW)).toEqual({
-      mood: 'good',
+      health: 'good',
       name: 'files',
       state: 'ready',
       tools: '14',
@@ -31,7 +31,7 @@ describe('the row of a server', () => {
       error: makeFailure({ hint: 'Look at its log.' }),
     };
     expect(toRow(makeStatus(columns, { reconnecting: 'backingOff' }), NOW)).toMatchObject({
-      mood: 'busy',
+      health: 'busy',
       state: 'retrying',
       attempt: '2/5',
       next: '3s',
@@ -42,7 +42,7 @@ describe('the row of a server', () => {
   it('keeps the reason visible while the next attempt runs.', () => {
     const status = makeStatus({ attempt: 3, error: makeFailure() }, { starting: 'handshaking' });
     expect(toRow(status, NOW)).toMatchObject({
-      mood: 'busy',
+      health: 'busy',
       attempt: '3/5',
       problem: expect.stringContaining('code 3'),
     });
@@ -51,9 +51,9 @@ describe('the row of a server', () => {
   it('that failed shows this, and drops old reasons when it is ready again.', () => {
     const columns = { attempt: 5, error: makeFailure() };
     const failed = toRow(makeStatus(columns, 'failed'), NOW);
-    expect(failed).toMatchObject({ mood: 'bad', state: 'failed', attempt: '5/5' });
+    expect(failed).toMatchObject({ health: 'bad', state: 'failed', attempt: '5/5' });
     expect(toRow(makeStatus(columns, 'ready'), NOW)).toMatchObject({
-      mood: 'good',
+      health: 'good',
       problem: '',
       attempt: '',
     });
@@ -68,9 +68,13 @@ describe('the row of a server', () => {
     ['stopped', 'close', 'stopped', 'off'],
     [{ starting: { launching: 'opening' } }, null, 'connecting', 'busy'],
     ['shuttingDown', null, 'stopping', 'busy'],
-  ] as const)('in %o, for the reason %j, reads %j and is %s.', (state, reason, words, mood) => {
+  ] as const)('in %o, for the reason %j, reads %j and is %s.', (state, reason, words, health) => {
     const row = toRow(makeStatus({ reason, url: 'https://example.com/mcp' }, state), NOW);
-    expect(row).toMatchObject({ state: words, mood, where: mood === 'off' ? '' : 'https://example.com/mcp' });
+    expect(row).toMatchObject({
+      state: words,
+      health,
+      where: health === 'off' ? '' : 'https://example.com/mcp',
+    });
   });
 
   it('shows where to sign in.', () => {

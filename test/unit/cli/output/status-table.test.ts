@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import picocolors from 'picocolors';
 import stringWidth from 'string-width';
 import type { Row } from '../../../../src/cli/output/status-row.js';
-import { countMoods, renderTable, type TableSize } from '../../../../src/cli/output/status-table.js';
+import { countHealth, renderTable, type TableSize } from '../../../../src/cli/output/status-table.js';
 
 const PLAIN = picocolors.createColors(false);
 const COLORED = picocolors.createColors(true);
 
 const GOOD: Row = {
-  mood: 'good',
+  health: 'good',
   name: 'files',
   state: 'ready',
   tools: '14',
@@ -21,7 +21,7 @@ const GOOD: Row = {
 const REMOTE: Row = { ...GOOD, name: 'remote', where: 'https://mcp.example.com/a/rather/long/path/mcp' };
 const RETRYING: Row = {
   ...GOOD,
-  mood: 'busy',
+  health: 'busy',
   name: '日本語サーバ',
   state: 'reconnecting',
   tools: '3',
@@ -31,10 +31,10 @@ const RETRYING: Row = {
   next: '12s',
   problem: `process-exited: ${'The server exited with code 3. '.repeat(8).trim()}`,
 };
-const OFF: Row = { ...GOOD, mood: 'off', name: 'spare', state: 'disabled', tools: '', where: '', up: '' };
+const OFF: Row = { ...GOOD, health: 'off', name: 'spare', state: 'disabled', tools: '', where: '', up: '' };
 
 const render = (rows: readonly Row[], size: TableSize): string[] =>
-  renderTable(rows, countMoods(rows), size, PLAIN).split('\n');
+  renderTable(rows, countHealth(rows), size, PLAIN).split('\n');
 
 describe('the table', () => {
   it('has a line for each server, the reason below it, and a summary.', () => {
@@ -71,7 +71,7 @@ describe('the table', () => {
     const many = [
       ...Array.from({ length: 20 }, () => ({ ...GOOD })),
       RETRYING,
-      { ...RETRYING, mood: 'bad' as const },
+      { ...RETRYING, health: 'bad' as const },
     ];
     expect(render(many, { columns: 80, rows }).length).toBeLessThan(rows);
   });
@@ -97,9 +97,9 @@ describe('the table', () => {
   });
 
   it('colors states by the attention they need, without changing the layout.', () => {
-    const rows = [GOOD, RETRYING, { ...RETRYING, mood: 'bad' as const, state: 'failed' }, OFF];
+    const rows = [GOOD, RETRYING, { ...RETRYING, health: 'bad' as const, state: 'failed' }, OFF];
     const size = { columns: 80, rows: 24 };
-    const painted = renderTable(rows, countMoods(rows), size, COLORED);
+    const painted = renderTable(rows, countHealth(rows), size, COLORED);
     expect(painted).toContain(COLORED.green('ready       '));
     expect(painted).toContain(COLORED.yellow('reconnecting'));
     expect(painted).toContain(COLORED.red('failed      '));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InputAnswers } from '../../../../src/config/entry/inputs.js';
 import type { ServerSpec } from '../../../../src/config/entry/server-spec.js';
 import { parseConfigText } from '../../../../src/config/files/parse-config.js';
-import { describeProblem } from '../../../../src/config/entry/problem.js';
+import { problemLine } from '../../../support/problem-line.js';
 import type { InputRequest } from '../../../../src/config/entry/expansion-options.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
@@ -109,9 +109,7 @@ describe('the inputs of a file', () => {
     (inputs) => {
       const { entries, problems } = read(`{ ${LAMP},\n "inputs": ${inputs} }`);
       expect(entries).toHaveLength(1);
-      expect(problems.map(describeProblem)).toEqual([
-        "kit.json:2:2: field 'inputs': expected a list of objects, each with an 'id'",
-      ]);
+      expect(problems.map(problemLine)).toEqual(["kit.json:2:2: field 'inputs': wrong-type"]);
     },
   );
 });

@@ -13,6 +13,9 @@ const { $schema: _, ...schema } = CONFIG_SCHEMA;
 const check = new Ajv({ strict: false }).compile(schema);
 const accepts = (entry: unknown): boolean => check({ mcpServers: { a: entry } });
 
+/** The codes of values that the schema describes. */
+const OF_SHAPE = new Set(['wrong-type', 'unknown-value', 'out-of-range']);
+
 describe('the published schema', () => {
   it('is plain JSON that describes every field.', () => {
     expect(JSON.parse(JSON.stringify(CONFIG_SCHEMA))).toEqual(CONFIG_SCHEMA);
@@ -76,8 +79,7 @@ describe('the published schema', () => {
       fc.property(fc.dictionary(field, value), (entry) => {
         const { problems } = validateEntry('a', entry, { source: 'kit' });
         if (!accepts(entry)) expect(problems.length).toBeGreaterThan(0);
-        else
-          expect(problems.filter(isError).every(({ message }) => !message.startsWith('expected'))).toBe(true);
+        else expect(problems.filter(isError).filter(({ code }) => OF_SHAPE.has(code))).toEqual([]);
       }),
     );
   });

@@ -5,7 +5,7 @@ import {
   parseTemplate,
   renderTemplate,
   variablesIn,
-  type Reading,
+  type TemplateSyntax,
 } from '../../../../src/config/entry/template.js';
 
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -15,17 +15,17 @@ const VARIABLES: Readonly<Record<string, string>> = {
   TRICKY: '${A} $A $(id) `id` $$',
 };
 
-const READINGS = fc.constantFrom<Reading>('plain', 'command-line', 'code');
+const SYNTAXES = fc.constantFrom<TemplateSyntax>('plain', 'command-line', 'code');
 
 interface Rendered {
   readonly text: string;
   readonly missing: readonly string[];
 }
 
-function render(text: string, reading: Reading = 'command-line'): Rendered {
+function render(text: string, syntax: TemplateSyntax = 'command-line'): Rendered {
   const missing: string[] = [];
   const rendered = renderTemplate(
-    parseTemplate(text, reading),
+    parseTemplate(text, syntax),
     ({ origin, name }) => (origin === 'host' ? VARIABLES[name] : `<${name}>`),
     ({ name }) => {
       missing.push(name);
@@ -171,8 +171,8 @@ describe('a template', () => {
       '${userHome}',
     );
     fc.assert(
-      fc.property(fc.string({ unit }), READINGS, (literal, reading) => {
-        expect(render(escapeTemplate(literal, reading), reading)).toEqual({ text: literal, missing: [] });
+      fc.property(fc.string({ unit }), SYNTAXES, (literal, syntax) => {
+        expect(render(escapeTemplate(literal, syntax), syntax)).toEqual({ text: literal, missing: [] });
       }),
     );
   });
@@ -182,8 +182,8 @@ describe('for any text', () => {
   it('without a dollar, rendering changes nothing', () => {
     const plain = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('$'));
     fc.assert(
-      fc.property(plain, READINGS, (text, reading) => {
-        expect(render(text, reading)).toEqual({ text, missing: [] });
+      fc.property(plain, SYNTAXES, (text, syntax) => {
+        expect(render(text, syntax)).toEqual({ text, missing: [] });
       }),
     );
   });

@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeProblem, isError } from '../../../../src/config/entry/problem.js';
+import { isError } from '../../../../src/config/entry/problem.js';
+import { problemLine } from '../../../support/problem-line.js';
 import { validateEntry } from '../../../../src/config/entry/validate-entry.js';
 import type { ServerConfig } from '../../../../src/config/entry/server-config.js';
 import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
 
 const validate = (entry: unknown, name = 'lamp') => validateEntry(name, entry, { source: 'kit' });
 const configOf = (entry: unknown): ServerConfig | undefined => validate(entry).config;
-const problemsOf = (entry: unknown) => validate(entry).problems.map(describeProblem);
+const problemsOf = (entry: unknown) => validate(entry).problems.map(problemLine);
 
 describe('the normal form of an entry', () => {
   const STDIO = { type: 'stdio', command: 'lamp' };
@@ -150,117 +151,60 @@ describe('the normal form of an entry', () => {
 
 describe('an entry is refused', () => {
   it.each<[entry: unknown, problem: string]>([
-    [7, "expected an object with 'command' or 'url', found a number"],
-    [null, "expected an object with 'command' or 'url', found null"],
-    [[], "expected an object with 'command' or 'url', found a list"],
-    [{}, "needs 'command' (a program to start) or 'url' (an address to connect to)"],
-    [
-      { lamp: { command: 'lamp' }, docs: { url: 'https://docs.example' } },
-      "needs 'command' (a program to start) or 'url' (an address to connect to); it contains servers: use those instead",
-    ],
-    [{ command: '' }, "field 'command': must not be empty"],
-    [{ command: [] }, "field 'command': must not be empty"],
-    [{ command: ['x', 7] }, "field 'command[1]': expected a string, found a number"],
-    [{ command: { path: 'x' } }, "field 'command': expected a string or a list of strings, found an object"],
-    [{ command: 'a\0b' }, "field 'command': must not contain a NUL character"],
-    [{ command: 'x', args: ['a\0'] }, "field 'args[0]': must not contain a NUL character"],
-    [{ command: 'x', args: '-a -b' }, "field 'args': expected a list of strings, found a string"],
-    [{ command: 'x', env: [] }, "field 'env': expected an object of strings, found a list"],
-    [{ command: 'x', env: { A: [] } }, "field 'env.A': expected a string, found a list"],
-    [{ command: 'x', env: { 'A=B': '' } }, "field 'env.A=B': is not a variable's name"],
-    [{ command: 'x', env: { '': 'a' } }, "field 'env.': is not a variable's name"],
-    [{ command: 'x', cwd: 1 }, "field 'cwd': expected a string, found a number"],
-    [
-      { command: 'x', inheritEnv: 'A' },
-      "field 'inheritEnv': expected true or false or a list of strings, found a string",
-    ],
-    [{ url: 7 }, "field 'url': expected a string, found a number"],
-    [{ url: 'example.com/mcp' }, "field 'url': is not a complete address such as https://example.com/mcp"],
-    [{ url: 'ftp://example.com/' }, "field 'url': must begin with http://, https://, unix:/// or pipe:///"],
-    [
-      { url: 'http://u:p@example.com/' },
-      "field 'url': must not hold a user name or password; use 'headers' with Authorization",
-    ],
-    [{ url: 'http://x/', headers: { 'X Y': 'a' } }, "field 'headers.X Y': is not a header's name (RFC 9110)"],
-    [{ url: 'http://x/', headers: { X: 'a\r\nb' } }, "field 'headers.X': must not contain a line break"],
-    [
-      { url: 'http://x/', headers: { X: '…' } },
-      "field 'headers.X': contains a character that a header cannot carry",
-    ],
-    [
-      { command: 'x', url: 'http://x/' },
-      "field 'url': conflicts with 'command'; keep either 'command' or 'url', or choose with 'type'",
-    ],
-    [
-      { command: 'x', httpUrl: 'http://x/' },
-      "field 'httpUrl': conflicts with 'command'; keep either 'command' or 'httpUrl', or choose with 'type'",
-    ],
-    [{ type: 'stdio', url: 'http://x/' }, "field 'type': 'stdio' needs 'command', but the entry has 'url'"],
-    [{ type: 'http', command: 'x' }, "field 'type': 'http' needs 'url', but the entry has 'command'"],
-    [{ transport: 'sse' }, "field 'transport': 'sse' needs 'url'"],
-    [
-      { type: 'carrier-pigeon', command: 'x' },
-      "field 'type': expected 'stdio', 'http' or 'sse', found 'carrier-pigeon'",
-    ],
-    [{ type: 7, command: 'x' }, "field 'type': expected 'stdio', 'http' or 'sse', found a number"],
-    [
-      { command: 'x', env: {}, environment: {} },
-      "field 'environment': means the same as 'env'; keep one of them",
-    ],
-    [
-      { command: 'x', enabled: true, disabled: true },
-      "field 'disabled': contradicts 'enabled'; keep one of them",
-    ],
-    [{ command: 'x', enabled: 'no' }, "field 'enabled': expected true or false, found a string"],
-    [
-      { command: 'x', tools: 'a' },
-      "field 'tools': expected a list of strings or { allow, deny }, found a string",
-    ],
-    [{ command: 'x', tools: { allow: [1] } }, "field 'tools.allow[0]': expected a string, found a number"],
-    [{ command: 'x', start: 'later' }, "field 'start': expected one of 'eager', 'lazy', found 'later'"],
-    [
-      { command: 'x', timeout: -1 },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a smaller number",
-    ],
-    [
-      { command: 'x', timeout: 1e12 },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a larger number",
-    ],
-    [
-      { command: 'x', timeout: Number.NaN },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found NaN",
-    ],
-    [{ command: 'x', retryCalls: 'often' }, "field 'retryCalls': expected 'safe' or 'never', found 'often'"],
-    [
-      { command: 'x', callTimeoutMs: 'soon' },
-      "field 'callTimeoutMs': expected a number of milliseconds between 0 and 2147483647, found a string",
-    ],
-    [
-      { command: 'x', policy: { maxAttempts: 0 } },
-      "field 'policy.maxAttempts': expected a whole number of at least 1, found a smaller number",
-    ],
-    [
-      { command: 'x', policy: { maxAttempts: 1.5 } },
-      "field 'policy.maxAttempts': expected a whole number of at least 1, found a fraction",
-    ],
-    [{ command: 'x', policy: { ping: 5 } }, "field 'policy.ping': expected an object, found a number"],
-    [{ command: 'x', policy: { backoff: { kind: 'fixed' } } }, "field 'policy.backoff': lacks 'delaysMs'"],
-    [
-      { command: 'x', policy: { backoff: { kind: 'wobbly' } } },
-      "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
-    ],
+    [7, 'wrong-type'],
+    [null, 'wrong-type'],
+    [[], 'wrong-type'],
+    [{}, 'missing-target'],
+    [{ lamp: { command: 'lamp' }, docs: { url: 'https://docs.example' } }, 'missing-target'],
+    [{ command: '' }, "field 'command': empty-value"],
+    [{ command: [] }, "field 'command': empty-value"],
+    [{ command: ['x', 7] }, "field 'command[1]': wrong-type"],
+    [{ command: { path: 'x' } }, "field 'command': wrong-type"],
+    [{ command: 'a\0b' }, "field 'command': invalid-text"],
+    [{ command: 'x', args: ['a\0'] }, "field 'args[0]': invalid-text"],
+    [{ command: 'x', args: '-a -b' }, "field 'args': wrong-type"],
+    [{ command: 'x', env: [] }, "field 'env': wrong-type"],
+    [{ command: 'x', env: { A: [] } }, "field 'env.A': wrong-type"],
+    [{ command: 'x', env: { 'A=B': '' } }, "field 'env.A=B': invalid-text"],
+    [{ command: 'x', env: { '': 'a' } }, "field 'env.': invalid-text"],
+    [{ command: 'x', cwd: 1 }, "field 'cwd': wrong-type"],
+    [{ command: 'x', inheritEnv: 'A' }, "field 'inheritEnv': wrong-type"],
+    [{ url: 7 }, "field 'url': wrong-type"],
+    [{ url: 'example.com/mcp' }, "field 'url': invalid-url"],
+    [{ url: 'ftp://example.com/' }, "field 'url': invalid-url"],
+    [{ url: 'http://u:p@example.com/' }, "field 'url': credentials-in-url"],
+    [{ url: 'http://x/', headers: { 'X Y': 'a' } }, "field 'headers.X Y': invalid-text"],
+    [{ url: 'http://x/', headers: { X: 'a\r\nb' } }, "field 'headers.X': invalid-header"],
+    [{ url: 'http://x/', headers: { X: '…' } }, "field 'headers.X': invalid-header"],
+    [{ command: 'x', url: 'http://x/' }, "field 'url': conflicting-fields"],
+    [{ command: 'x', httpUrl: 'http://x/' }, "field 'httpUrl': conflicting-fields"],
+    [{ type: 'stdio', url: 'http://x/' }, "field 'type': missing-target"],
+    [{ type: 'http', command: 'x' }, "field 'type': missing-target"],
+    [{ transport: 'sse' }, "field 'transport': missing-target"],
+    [{ type: 'carrier-pigeon', command: 'x' }, "field 'type': unknown-value"],
+    [{ type: 7, command: 'x' }, "field 'type': wrong-type"],
+    [{ command: 'x', env: {}, environment: {} }, "field 'environment': conflicting-fields"],
+    [{ command: 'x', enabled: true, disabled: true }, "field 'disabled': conflicting-fields"],
+    [{ command: 'x', enabled: 'no' }, "field 'enabled': wrong-type"],
+    [{ command: 'x', tools: 'a' }, "field 'tools': wrong-type"],
+    [{ command: 'x', tools: { allow: [1] } }, "field 'tools.allow[0]': wrong-type"],
+    [{ command: 'x', start: 'later' }, "field 'start': unknown-value"],
+    [{ command: 'x', timeout: -1 }, "field 'timeout': out-of-range"],
+    [{ command: 'x', timeout: 1e12 }, "field 'timeout': out-of-range"],
+    [{ command: 'x', timeout: Number.NaN }, "field 'timeout': wrong-type"],
+    [{ command: 'x', retryCalls: 'often' }, "field 'retryCalls': unknown-value"],
+    [{ command: 'x', callTimeoutMs: 'soon' }, "field 'callTimeoutMs': wrong-type"],
+    [{ command: 'x', policy: { maxAttempts: 0 } }, "field 'policy.maxAttempts': out-of-range"],
+    [{ command: 'x', policy: { maxAttempts: 1.5 } }, "field 'policy.maxAttempts': wrong-type"],
+    [{ command: 'x', policy: { ping: 5 } }, "field 'policy.ping': wrong-type"],
+    [{ command: 'x', policy: { backoff: { kind: 'fixed' } } }, "field 'policy.backoff': missing-field"],
+    [{ command: 'x', policy: { backoff: { kind: 'wobbly' } } }, "field 'policy.backoff': wrong-type"],
     [
       { command: 'x', policy: { backoff: { kind: { toString: null } } } },
-      "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
+      "field 'policy.backoff': wrong-type",
     ],
-    [
-      { type: 'in-process' },
-      "field 'server': type 'in-process' needs an object with connect(transport), which only code can give",
-    ],
-    [
-      { type: 'in-process', server: { connect: 'x' } },
-      "field 'server': type 'in-process' needs an object with connect(transport), which only code can give",
-    ],
+    [{ type: 'in-process' }, "field 'server': needs-server-object"],
+    [{ type: 'in-process', server: { connect: 'x' } }, "field 'server': needs-server-object"],
   ])('%j', (entry, problem) => {
     expect(problemsOf(entry)).toEqual([expect.stringMatching(/^kit: server 'lamp'[,:]/)]);
     expect(problemsOf(entry)[0]).toBe(
@@ -285,22 +229,22 @@ describe('the name of a server', () => {
   });
 
   it.each([
-    ['', 'must not be empty'],
-    ['x'.repeat(129), 'longer than 128'],
-    ['a\nb', 'control characters'],
-    ['\u001b[31m', 'control characters'],
-    ['a\u202Eb', 'control characters'],
-    ['a\u2028b', 'control characters'],
-    ['\ud800', 'control characters'],
-    ['a\u200b', 'invisible'],
-    ['a\ufeffb', 'invisible'],
-    ['a ', 'begin or end with a blank'],
-    ['\u00a0', 'begin or end with a blank'],
-    ['__proto__', 'another name'],
-  ])('may not be %j', (name, message) => {
+    '',
+    'x'.repeat(129),
+    'a\nb',
+    '\u001b[31m',
+    'a\u202Eb',
+    'a\u2028b',
+    '\ud800',
+    'a\u200b',
+    'a\ufeffb',
+    'a ',
+    '\u00a0',
+    '__proto__',
+  ])('may not be %j', (name) => {
     const { config, problems } = validate({ command: 'x' }, name);
     expect(config).toBeUndefined();
-    expect(problems).toMatchObject([{ message: expect.stringContaining(message) }]);
+    expect(problems).toMatchObject([{ code: 'invalid-name' }]);
   });
 
   it('is shown without control characters', () => {
@@ -344,7 +288,7 @@ describe('the headers that a gateway passes on', () => {
   ])('are not those of the connection, the credentials or the message: %s', (name) => {
     const { config, problems } = validate({ url: URL_OF, forwardHeaders: ['X-Request-Id', name] });
     expect(config).toBeUndefined();
-    expect(problems).toMatchObject([{ field: 'forwardHeaders[1]', message: expect.stringContaining(name) }]);
+    expect(problems).toMatchObject([{ code: 'header-not-forwardable', field: 'forwardHeaders[1]' }]);
   });
 
   it.each([['a b'], [''], ['a:b'], [7], [null]])('have the name of a header, unlike %j', (name) => {
@@ -361,54 +305,49 @@ describe('the headers that a gateway passes on', () => {
 });
 
 describe('a warning leaves the entry in use', () => {
-  it.each<[entry: object, warning: string]>([
-    [{ arg: ['a'] }, "field 'arg': is not a known field; did you mean 'args'?"],
-    [{ agrs: ['a'] }, "field 'agrs': is not a known field; did you mean 'args'?"],
-    [{ cmd: 'x' }, "field 'cmd': is not a known field; did you mean 'command'?"],
-    [{ Command: 'x' }, "field 'Command': is not a known field; did you mean 'command'?"],
-    [{ enviroment: {} }, "field 'enviroment': is not a known field; did you mean 'env'?"],
-    [{ envs: {} }, "field 'envs': is not a known field; did you mean 'env'?"],
-    [{ header: {} }, "field 'header': is not a known field; did you mean 'headers'?"],
-    [{ workingDirectory: '.' }, "field 'workingDirectory': is not a known field; did you mean 'cwd'?"],
-    [{ call_timeout_ms: 1 }, "field 'call_timeout_ms': is not a known field; did you mean 'callTimeoutMs'?"],
-    [
-      { policy: { maxAttempt: 1 } },
-      "field 'policy.maxAttempt': is not known here; did you mean 'maxAttempts'?",
-    ],
-    [{ policy: { luck: 1 } }, "field 'policy.luck': is not known here"],
-    [{ tools: { block: [] } }, "field 'tools.block': is not known here"],
-    [{ headers: { A: 'b' } }, "field 'headers': is ignored: it does not apply to a stdio server"],
-    [{ type: 'stdio', url: 'http://x/' }, "field 'url': is ignored: it does not apply to a stdio server"],
-    [{ env: { PORT: 80 } }, "field 'env.PORT': is a number, and is used as text"],
-    [{ env: { A: true } }, "field 'env.A': is a boolean, and is used as text"],
-    [{ env: { A: null } }, "field 'env.A': is null, and is left out"],
-    [{ args: ['--port', 80] }, "field 'args[1]': is a number, and is used as text"],
-    [{ disabled: 'false' }, "field 'disabled': is text, and is used as true or false"],
-    [{ callTimeoutMs: '60' }, "field 'callTimeoutMs': is text, and is used as a number"],
-    [{ policy: { maxAttempts: '3' } }, "field 'policy.maxAttempts': is text, and is used as a number"],
-    [
-      { env: { A: '/opt/bin:$PATH' } },
-      "field 'env.A': $PATH is passed on as it is written; ${PATH} is replaced",
-    ],
-    [{ args: ['--key=${file:/run/key}'] }, "field 'args[0]': ${file:…} is passed on as it is written"],
-    [{ sandbox: {} }, "field 'sandbox': is not a known field: the program is started without a sandbox"],
-    [{ weather: 'fair' }, "field 'weather': is not a known field: the server is used without it"],
-  ])('%j', (fields, warning) => {
+  it.each<[entry: object, warning: string, meant?: string]>([
+    [{ arg: ['a'] }, "field 'arg': unknown-field", "'args'"],
+    [{ agrs: ['a'] }, "field 'agrs': unknown-field", "'args'"],
+    [{ cmd: 'x' }, "field 'cmd': unknown-field", "'command'"],
+    [{ Command: 'x' }, "field 'Command': unknown-field", "'command'"],
+    [{ enviroment: {} }, "field 'enviroment': unknown-field", "'env'"],
+    [{ envs: {} }, "field 'envs': unknown-field", "'env'"],
+    [{ header: {} }, "field 'header': unknown-field", "'headers'"],
+    [{ workingDirectory: '.' }, "field 'workingDirectory': unknown-field", "'cwd'"],
+    [{ call_timeout_ms: 1 }, "field 'call_timeout_ms': unknown-field", "'callTimeoutMs'"],
+    [{ policy: { maxAttempt: 1 } }, "field 'policy.maxAttempt': unknown-field", "'maxAttempts'"],
+    [{ policy: { luck: 1 } }, "field 'policy.luck': unknown-field"],
+    [{ tools: { block: [] } }, "field 'tools.block': unknown-field"],
+    [{ headers: { A: 'b' } }, "field 'headers': inapplicable-field"],
+    [{ type: 'stdio', url: 'http://x/' }, "field 'url': inapplicable-field"],
+    [{ env: { PORT: 80 } }, "field 'env.PORT': converted-value"],
+    [{ env: { A: true } }, "field 'env.A': converted-value"],
+    [{ env: { A: null } }, "field 'env.A': converted-value"],
+    [{ args: ['--port', 80] }, "field 'args[1]': converted-value"],
+    [{ disabled: 'false' }, "field 'disabled': converted-value"],
+    [{ callTimeoutMs: '60' }, "field 'callTimeoutMs': converted-value"],
+    [{ policy: { maxAttempts: '3' } }, "field 'policy.maxAttempts': converted-value"],
+    [{ env: { A: '/opt/bin:$PATH' } }, "field 'env.A': unexpanded-variable"],
+    [{ args: ['--key=${file:/run/key}'] }, "field 'args[0]': unexpanded-variable"],
+    [{ sandbox: {} }, "field 'sandbox': unknown-field"],
+    [{ weather: 'fair' }, "field 'weather': unknown-field"],
+  ])('%j', (fields, warning, meant = '') => {
     const { config, problems } = validate({ command: 'lamp', ...fields });
     expect(config).toMatchObject({ type: 'stdio', command: 'lamp' });
-    expect(problems.map(describeProblem)).toEqual([`kit: server 'lamp', ${warning}`]);
+    expect(problems.map(problemLine)).toEqual([`kit: server 'lamp', ${warning}`]);
+    expect(problems[0]?.message).toContain(meant);
     expect(problems.some(isError)).toBe(false);
   });
 
   it('and names all unknown fields in one warning', () => {
-    expect(problemsOf({ command: 'lamp', weather: 1, tide: 2, agrs: [], autoApprove: [] })).toEqual([
-      "kit: server 'lamp': 'weather', 'tide', 'agrs' (did you mean 'args'?) are not known fields: the server is used without them",
-    ]);
+    const { problems } = validate({ command: 'lamp', weather: 1, tide: 2, agrs: [], autoApprove: [] });
+    expect(problems.map(problemLine)).toEqual(["kit: server 'lamp': unknown-field"]);
+    expect(problems[0]?.message).toMatch(/'weather', 'tide', 'agrs'.*'args'/);
   });
 
   it.each(['constructor', 'toString', 'hasOwnProperty'])('for %s like for any unknown field', (field) => {
     expect(problemsOf({ command: 'lamp', [field]: 1 })).toEqual([
-      `kit: server 'lamp', field '${field}': is not a known field: the server is used without it`,
+      `kit: server 'lamp', field '${field}': unknown-field`,
     ]);
   });
 
@@ -465,10 +404,10 @@ describe('a value whose meaning is clear', () => {
     });
   });
 
-  it('is never told with the value', () => {
-    expect(problemsOf({ command: 'lamp', env: { A: 4_711 }, timeout: '4712' }).join(' ')).not.toMatch(
-      /471[12]/,
-    );
+  it('never appears in the problem', () => {
+    const { problems } = validate({ command: 'lamp', env: { A: 4_711 }, timeout: '4712' });
+    expect(problems).toHaveLength(2);
+    expect(JSON.stringify(problems)).not.toMatch(/471[12]/);
   });
 });
 
@@ -601,13 +540,13 @@ describe('the client for a sign-in', () => {
     [{ oauth: { clientId: 'c', audiences: ['x'] } }, 'oauth'],
     [{ oauth: { tokenUrl: 'https://a.example/token' } }, 'oauth'],
     [{ auth: 'bearer' }, 'auth'],
-  ])('tells what it does not use: %j', (fields, field) => {
+  ])('reports what it does not use: %j', (fields, field) => {
     const { config, problems } = validate({ url, ...fields });
     expect(config).toBeDefined();
     expect(problems).toMatchObject([{ severity: 'warning', field }]);
   });
 
-  it('does not apply to a program, which is told', () => {
+  it('is ignored for a program, with a warning', () => {
     const { config, problems } = validate({ command: 'lamp', oauth: { clientId: 'c' } });
     expect(config).toEqual({ type: 'stdio', command: 'lamp' });
     expect(problems).toMatchObject([{ severity: 'warning', field: 'oauth' }]);
@@ -640,7 +579,7 @@ describe('a server of this process', () => {
 
   it('has its settings checked', () => {
     expect(problemsOf({ type: 'in-process', server, startTimeoutMs: 'soon' })).toEqual([
-      expect.stringMatching(/'startTimeoutMs': expected a number/),
+      "kit: server 'lamp', field 'startTimeoutMs': wrong-type",
     ]);
   });
 });

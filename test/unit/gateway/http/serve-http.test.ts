@@ -286,7 +286,7 @@ describe('a connection that is cut while some of its pipelined requests wait', (
     const served = await serving();
     await broken(served);
     const { transport } = served.gateway.last;
-    await expect.poll(() => (transport as HttpSession).awaySince).toBeDefined();
+    await expect.poll(() => (transport as HttpSession).disconnectedSince).toBeDefined();
   });
 });
 

@@ -25,7 +25,7 @@ describe('the field isolation', () => {
     }
     const { servers, problems } = await read({ command: 'x', isolation: 'private' });
     expect(servers).toEqual([]);
-    expect(problems[0]?.message).toContain("'per-session' or 'shared'");
+    expect(problems).toMatchObject([{ code: 'unknown-value', field: 'isolation' }]);
   });
 
   it('takes precedence over the capabilities of a client, which decide if it is not set', async () => {

@@ -406,7 +406,7 @@ describe('a session that cannot be prepared beside the old one', () => {
   });
 
   it.each(STEPS)(
-    'waits for the end of the session in use if somebody has to sign in first (%s).',
+    'waits for the end of the session in use if a person has to sign in first (%s).',
     async (step) => {
       const driver = await preparing(step);
       await driver.fail(step, 'authorize');

@@ -21,7 +21,7 @@ const calls = (times: number, closeMs = 4_000): Results => ({
     calls: measured({
       'stdio, 1': { troupe: figures({ callUs: 10 * times }), sdk: figures({ callUs: 10 }) },
     }),
-    close: measured({ '50 stubborn under sh -c': { troupe: figures({ closeMs, later: 0 }) } }),
+    close: measured({ '50 that ignore SIGTERM, under sh -c': { troupe: figures({ closeMs, later: 0 }) } }),
   },
 });
 const STDIO = '`callTool` over stdio, one after another';
@@ -53,7 +53,7 @@ describe('the targets of the benchmarks', () => {
   });
 
   it('may be times of this machine, judged by the worst run.', () => {
-    const what = 'close of 50 stubborn servers under `sh -c`';
+    const what = 'close of 50 servers that ignore SIGTERM, under `sh -c`';
     expect(row(calls(1, 4_400), what)).toMatchObject({
       target: '≤ 4.5 s',
       measured: '4.4 s',

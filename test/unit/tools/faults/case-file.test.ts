@@ -58,7 +58,7 @@ describe('a file of cases', () => {
       { checks: { errorNames: ['('] } },
       /errorNames\[0\] should be a regular expression/,
     ],
-    ['an unknown setting', { client: { mood: 1 } }, /client has an unknown setting: 'mood'/],
+    ['an unknown setting', { client: { health: 1 } }, /client has an unknown setting: 'health'/],
     ['an unknown way to start', { start: { via: 'carrier-pigeon' } }, /start\.via is unknown/],
     ['a start without command', { start: { via: 'http' } }, /start lacks 'command'/],
     ['a call without tool', { steps: [{ do: 'call', as: 'x' }] }, /steps\[0\] lacks 'tool'/],

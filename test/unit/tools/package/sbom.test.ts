@@ -29,9 +29,16 @@ describe('the bill of materials', () => {
     expect(names.has('vitest')).toBe(false);
   });
 
-  it('names the packages in the inspection page and their licenses.', () => {
+  it('names the bundled packages and their licenses.', () => {
     const bundled = bill.components.filter(({ 'bom-ref': ref }) => ref.endsWith('#bundled'));
-    expect(bundled.map(({ name }) => name).toSorted()).toEqual(['elkjs', 'preact', 'xstate']);
+    expect(bundled.map(({ name }) => name).toSorted()).toEqual([
+      '@modelcontextprotocol/sdk',
+      'elkjs',
+      'pkce-challenge',
+      'preact',
+      'xstate',
+      'zod',
+    ]);
     expect(JSON.stringify(bundled)).toContain('EPL-2.0 OR GPL-3.0-or-later');
   });
 

@@ -412,11 +412,11 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
           for (const secret of ['authorization', 'x-key', 'cookie'])
             expect(headers).not.toHaveProperty(secret);
         }
-        const told = recorded.notices.filter(({ kind }) => kind === 'redirect-followed');
-        expect(told).toHaveLength(1);
-        expect(told[0]?.message).toContain(server.url);
-        expect(told[0]?.message).toContain(other.url);
-        expect(told[0]?.message).not.toContain('abcdef1');
+        const redirects = recorded.notices.filter(({ kind }) => kind === 'redirect-followed');
+        expect(redirects).toHaveLength(1);
+        expect(redirects[0]?.message).toContain(server.url);
+        expect(redirects[0]?.message).toContain(other.url);
+        expect(redirects[0]?.message).not.toContain('abcdef1');
       },
     );
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonLimits } from '../../../../src/json/parse-json.js';
 import { MessageReader } from '../../../../src/transports/stdio/message-reader.js';
 
-interface Heard {
+interface ReceivedMessage {
   readonly messages: unknown[];
   readonly noise: string[];
   readonly tooLarge: unknown[];
@@ -14,10 +14,10 @@ function reading(
   limits?: JsonLimits,
 ): {
   readonly reader: MessageReader;
-  readonly heard: Heard;
+  readonly heard: ReceivedMessage;
   readonly endless: string[];
 } {
-  const heard: Heard = { messages: [], noise: [], tooLarge: [], tooComplex: [] };
+  const heard: ReceivedMessage = { messages: [], noise: [], tooLarge: [], tooComplex: [] };
   const endless: string[] = [];
   const reader = new MessageReader(
     {
@@ -33,7 +33,7 @@ function reading(
   return { reader, heard, endless };
 }
 
-function read(...chunks: (string | Buffer)[]): Heard {
+function read(...chunks: (string | Buffer)[]): ReceivedMessage {
   const { reader, heard } = reading();
   for (const chunk of chunks) reader.push(Buffer.from(chunk));
   reader.end();
@@ -163,8 +163,8 @@ describe('the message reader', () => {
     const begin = '{"jsonrpc":"2.0","id":7,"result":"';
     reader.push(Buffer.from(`${begin}${'x'.repeat(100)}`));
     expect([reader.isBeyondLimit, heard.tooLarge]).toEqual([true, []]);
-    reader.tellTooLarge();
-    reader.tellTooLarge();
+    reader.reportTooLarge();
+    reader.reportTooLarge();
     expect(heard.tooLarge).toEqual([7]);
     reader.push(Buffer.from('x'.repeat(200)));
     expect(endless).toEqual([]);
@@ -187,7 +187,7 @@ describe('the message reader', () => {
     const LIMITS = { depth: 3, structure: 20 };
     const deep = '{"jsonrpc":"2.0","id":7,"result":{"a":[[1]]}}';
     const refused = [['nests deeper than 3 levels', 7]];
-    const readWith = (...chunks: string[]): Heard => {
+    const readWith = (...chunks: string[]): ReceivedMessage => {
       const { reader, heard } = reading(1_000, LIMITS);
       for (const chunk of chunks) reader.push(Buffer.from(chunk));
       reader.end();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../../../../src/text/clean-text.js';
+import { cleanText } from '../../../../src/text/server-text.js';
 import { OutputRing } from '../../../../src/transports/stdio/server-process.js';
 
 describe('the output ring', () => {

@@ -3,22 +3,32 @@ const name = 'mcp__everything__get-sum';
 const written = '{"a":2,"b":3}';
 const text = 'It is 5.';
 
-export async function scriptedFetch(url, { body }) {
-  const { input, messages } = JSON.parse(body);
-  const last = (input ?? messages).at(-1);
-  const isAnswered = last.type === 'function_call_output' || last.role === 'tool';
+interface Request {
+  readonly input?: readonly Message[];
+  readonly messages?: readonly Message[];
+}
+
+interface Message {
+  readonly type?: string;
+  readonly role?: string;
+}
+
+export async function scriptedFetch(url: unknown, init?: RequestInit): Promise<Response> {
+  const { input = [], messages = input } = JSON.parse(String(init?.body)) as Request;
+  const last = messages.at(-1);
+  const isAnswered = last?.type === 'function_call_output' || last?.role === 'tool';
   return Response.json(
     String(url).endsWith('/responses') ? responseFor(isAnswered) : completionFor(isAnswered),
   );
 }
 
-function responseFor(isAnswered) {
+function responseFor(isAnswered: boolean): object {
   const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
   const call = { type: 'function_call', call_id: 'call-1', name, arguments: written };
   return { object: 'response', output: [isAnswered ? message : call] };
 }
 
-function completionFor(isAnswered) {
+function completionFor(isAnswered: boolean): object {
   const call = { id: 'call-1', type: 'function', function: { name, arguments: written } };
   const message = isAnswered
     ? { role: 'assistant', content: text }

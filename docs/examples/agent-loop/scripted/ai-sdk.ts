@@ -7,6 +7,13 @@ const CALLS = [
   { toolName: 'mcp__memory__read_graph', input: {} },
 ];
 
+/** A scripted model uses no tokens that are known. */
+const UNKNOWN = undefined;
+const USAGE = {
+  inputTokens: { total: UNKNOWN, noCache: UNKNOWN, cacheRead: UNKNOWN, cacheWrite: UNKNOWN },
+  outputTokens: { total: UNKNOWN, text: UNKNOWN, reasoning: UNKNOWN },
+};
+
 export const model = new MockLanguageModelV3({
   doGenerate: async ({ prompt }) => {
     const step = prompt.filter(({ role }) => role === 'tool').length;
@@ -23,8 +30,8 @@ export const model = new MockLanguageModelV3({
                 input: JSON.stringify(call.input),
               },
             ],
-      finishReason: { unified: call === undefined ? 'stop' : 'tool-calls' },
-      usage: { inputTokens: {}, outputTokens: {} },
+      finishReason: { unified: call === undefined ? 'stop' : 'tool-calls', raw: undefined },
+      usage: USAGE,
       warnings: [],
     };
   },

@@ -1,9 +1,9 @@
 /** An agent of the AI SDK. A server is added while it runs, and the next step has its tools. */
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
 import { createTroupe, TOOL_OUTPUT_SYSTEM_PROMPT } from 'mcp-troupe';
-import { toTools } from 'mcp-troupe/ai-sdk';
-import { model } from './scripted/ai-sdk.mjs';
-import { everything, memory } from './servers.mjs';
+import { toTools, type ToolAnswer } from 'mcp-troupe/ai-sdk';
+import { model } from './scripted/ai-sdk.ts';
+import { everything, memory } from './servers.ts';
 
 const troupe = createTroupe({ servers: { everything } });
 await troupe.start();
@@ -29,7 +29,9 @@ const { text } = await generateText({
     console.log(`step ${stepNumber}: ${Object.keys(tools).length} tools`);
   },
   onStepFinish: ({ toolResults }) => {
-    for (const { toolName, output } of toolResults) console.log(`${toolName}: ${output.text ?? output}`);
+    for (const { toolName, output } of toolResults) {
+      console.log(`${toolName}: ${typeof output === 'string' ? output : (output as ToolAnswer).text}`);
+    }
   },
 });
 console.log(text);

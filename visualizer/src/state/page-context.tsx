@@ -8,7 +8,7 @@ import { positionOf, type Page, type PageState } from './page.js';
 import type { Runtime } from './runtime.js';
 import { Times } from './times.js';
 
-export interface Theater {
+export interface PageContext {
   readonly state: PageState;
   readonly log: LogClient;
   readonly layouts: Layouts;
@@ -16,21 +16,27 @@ export interface Theater {
   readonly open: (file: File) => void;
 }
 
-const Given = createContext<Theater | undefined>(undefined);
+const Given = createContext<PageContext | undefined>(undefined);
 
-export function TheaterProvider({ theater, children }: { theater: Theater; children: ComponentChildren }) {
-  return <Given.Provider value={theater}>{children}</Given.Provider>;
+export function PageContextProvider({
+  pageContext,
+  children,
+}: {
+  pageContext: PageContext;
+  children: ComponentChildren;
+}) {
+  return <Given.Provider value={pageContext}>{children}</Given.Provider>;
 }
 
-export function useTheater(): Theater {
-  const theater = useContext(Given);
-  if (theater === undefined) throw new Error('This component is not inside a TheaterProvider.');
-  return theater;
+export function usePageContext(): PageContext {
+  const pageContext = useContext(Given);
+  if (pageContext === undefined) throw new Error('This component is not inside a PageContextProvider.');
+  return pageContext;
 }
 
 /** The present state of the page. Components that use it are rendered again after changes, at most once a frame. */
 export function usePage(): Page {
-  const { state } = useTheater();
+  const { state } = usePageContext();
   const [page, setPage] = useState(state.page);
   useEffect(() => {
     setPage(state.page);
@@ -55,7 +61,7 @@ export function useAnswer<Q extends Question>(
   ask: Questions[Q]['ask'] | undefined,
   version = 0,
 ): Answer<Q> | undefined {
-  const { log, state } = useTheater();
+  const { log, state } = usePageContext();
   const [given, setGiven] = useState<Answer<Q> | undefined>(undefined);
   const asking = useRef<{ next: Questions[Q]['ask'] | undefined; isBusy: boolean }>({
     next: undefined,

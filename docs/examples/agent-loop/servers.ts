@@ -2,7 +2,8 @@
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const program = (name) => fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`));
+const program = (name: string): string =>
+  fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`));
 
 export const everything = { command: 'node', args: [program('server-everything')] };
 export const memory = {

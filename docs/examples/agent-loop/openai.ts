@@ -2,15 +2,15 @@
 import OpenAI from 'openai';
 import { createTroupe, TOOL_OUTPUT_SYSTEM_PROMPT } from 'mcp-troupe';
 import { runChatToolCalls, runResponsesToolCalls, toChatTools, toResponsesTools } from 'mcp-troupe/openai';
-import { everything } from './servers.mjs';
-import { scriptedFetch } from './scripted/openai.mjs';
+import { everything } from './servers.ts';
+import { scriptedFetch } from './scripted/openai.ts';
 
 const openai = new OpenAI({ apiKey: 'none', fetch: scriptedFetch });
 const troupe = createTroupe({ servers: { everything } });
 await troupe.start();
 
-async function respond(question) {
-  const input = [{ role: 'user', content: question }];
+async function respond(question: string): Promise<string> {
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: question }];
   for (;;) {
     const response = await openai.responses.create({
       model: 'scripted',
@@ -21,12 +21,13 @@ async function respond(question) {
     const answers = await runResponsesToolCalls(troupe, response.output, { confirm: 'never' });
     if (answers.length === 0) return response.output_text;
     for (const { output } of answers) console.log(output);
-    input.push(...response.output, ...answers);
+    // The package declares what a response holds apart from what a request takes.
+    input.push(...(response.output as OpenAI.Responses.ResponseInput), ...answers);
   }
 }
 
-async function chat(question) {
-  const messages = [
+async function chat(question: string): Promise<string | null> {
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: 'system', content: TOOL_OUTPUT_SYSTEM_PROMPT },
     { role: 'user', content: question },
   ];
@@ -36,8 +37,8 @@ async function chat(question) {
       messages,
       tools: toChatTools(troupe),
     });
-    const [{ message }] = choices;
-    if (message.tool_calls === undefined) return message.content;
+    const message = choices[0]?.message;
+    if (message?.tool_calls === undefined) return message?.content ?? null;
     const answers = await runChatToolCalls(troupe, message.tool_calls, { confirm: 'never' });
     for (const { content } of answers) console.log(content);
     messages.push(message, ...answers);

@@ -1,9 +1,9 @@
 /** An agent of LangChain, whose tools are those that the troupe has at each step. */
-import { createAgent } from 'langchain';
+import { createAgent, ToolMessage } from 'langchain';
 import { createTroupe, TOOL_OUTPUT_SYSTEM_PROMPT } from 'mcp-troupe';
 import { liveTools } from 'mcp-troupe/langchain';
-import { model } from './scripted/langchain.mjs';
-import { everything } from './servers.mjs';
+import { model } from './scripted/langchain.ts';
+import { everything } from './servers.ts';
 
 const troupe = createTroupe({ servers: { everything } });
 await troupe.start();
@@ -14,8 +14,10 @@ const agent = createAgent({
   middleware: [liveTools(troupe, { confirm: 'never' })],
 });
 const { messages } = await agent.invoke({ messages: 'What is 2 + 3? Show me the logo, and close the door.' });
-for (const { type, name, status, text, artifact } of messages) {
-  if (type === 'tool') console.log(`${name}: ${status}, ${artifact?.content.length ?? 0} blocks\n${text}`);
+for (const message of messages) {
+  if (!ToolMessage.isInstance(message)) continue;
+  const { name, status, text, artifact } = message;
+  console.log(`${name}: ${status}, ${artifact?.content.length ?? 0} blocks\n${text}`);
 }
 
 await troupe.close();

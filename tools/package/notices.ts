@@ -1,17 +1,16 @@
-/** Writes `notices.txt`: the bundled packages and their licenses. */
+/** A plugin of Vite that writes `notices.txt`: the bundled packages and their licenses. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
-const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
-const BUNDLED = ['preact', 'xstate', 'elkjs'];
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-export function notices(): Plugin {
+export function notices(bundled: readonly string[]): Plugin {
   return {
     name: 'notices',
     async generateBundle() {
-      const texts = await Promise.all(BUNDLED.map(noticeOf));
+      const texts = await Promise.all(bundled.map(noticeOf));
       this.emitFile({ type: 'asset', fileName: 'notices.txt', source: texts.join('\n\n') });
     },
   };

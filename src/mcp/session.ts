@@ -1,0 +1,162 @@
+/** What the two sides of a session say about themselves (MCP 2025-11-25). */
+import type { Icon } from './content.js';
+
+/** A program that speaks MCP. */
+export type Implementation = {
+  /** Name for programs. */
+  name: string;
+  /** Name for people. */
+  title?: string | undefined;
+  /** Version of the program. */
+  version: string;
+  /** What it does. */
+  description?: string | undefined;
+  /** Its website. */
+  websiteUrl?: string | undefined;
+  /** Icons for display. */
+  icons?: Icon[] | undefined;
+};
+
+/** What a client can do. Present means supported. */
+export type ClientCapabilities = {
+  /** Capabilities outside the specification, by name. */
+  experimental?: Record<string, object> | undefined;
+  /** It lets servers use its model. */
+  sampling?:
+    | {
+        /** It obeys `includeContext`. */
+        context?: object | undefined;
+        /** It obeys `tools` and `toolChoice`. */
+        tools?: object | undefined;
+      }
+    | undefined;
+  /** It asks people for servers. */
+  elicitation?:
+    | {
+        /** Any further field. */
+        [field: string]: unknown;
+        /** It shows forms. */
+        form?:
+          | {
+              /** Any further field. */
+              [field: string]: unknown;
+              /** It fills in the defaults of the form. */
+              applyDefaults?: boolean | undefined;
+            }
+          | undefined;
+        /** It opens addresses. */
+        url?: object | undefined;
+      }
+    | undefined;
+  /** It tells servers where it works. */
+  roots?:
+    | {
+        /** It tells them when that changes. */
+        listChanged?: boolean | undefined;
+      }
+    | undefined;
+  /** It runs requests of servers as tasks. */
+  tasks?:
+    | {
+        /** Any further field. */
+        [field: string]: unknown;
+        /** It lists its tasks. */
+        list?: object | undefined;
+        /** It cancels tasks. */
+        cancel?: object | undefined;
+        /** The requests that may be tasks. */
+        requests?:
+          | {
+              /** Any further field. */
+              [field: string]: unknown;
+              /** Requests for sampling. */
+              sampling?:
+                | {
+                    /** Any further field. */
+                    [field: string]: unknown;
+                    /** `sampling/createMessage`. */
+                    createMessage?: object | undefined;
+                  }
+                | undefined;
+              /** Requests for elicitation. */
+              elicitation?:
+                | {
+                    /** Any further field. */
+                    [field: string]: unknown;
+                    /** `elicitation/create`. */
+                    create?: object | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  /** Extensions of the protocol, by name. */
+  extensions?: Record<string, object> | undefined;
+};
+
+/** What a server can do. Present means supported. */
+export type ServerCapabilities = {
+  /** Capabilities outside the specification, by name. */
+  experimental?: Record<string, object> | undefined;
+  /** It sends log messages. */
+  logging?: object | undefined;
+  /** It proposes values of arguments. */
+  completions?: object | undefined;
+  /** It offers prompts. */
+  prompts?:
+    | {
+        /** It tells when their list changes. */
+        listChanged?: boolean | undefined;
+      }
+    | undefined;
+  /** It offers resources. */
+  resources?:
+    | {
+        /** It tells when a resource changes, if asked to. */
+        subscribe?: boolean | undefined;
+        /** It tells when their list changes. */
+        listChanged?: boolean | undefined;
+      }
+    | undefined;
+  /** It offers tools. */
+  tools?:
+    | {
+        /** It tells when their list changes. */
+        listChanged?: boolean | undefined;
+      }
+    | undefined;
+  /** It runs requests as tasks. */
+  tasks?:
+    | {
+        /** Any further field. */
+        [field: string]: unknown;
+        /** It lists its tasks. */
+        list?: object | undefined;
+        /** It cancels tasks. */
+        cancel?: object | undefined;
+        /** The requests that may be tasks. */
+        requests?:
+          | {
+              /** Any further field. */
+              [field: string]: unknown;
+              /** Requests about tools. */
+              tools?:
+                | {
+                    /** Any further field. */
+                    [field: string]: unknown;
+                    /** `tools/call`. */
+                    call?: object | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  /** Extensions of the protocol, by name. */
+  extensions?: Record<string, object> | undefined;
+};
+
+/** Severity of a log message, from the least to the most severe (RFC 5424). */
+export type LoggingLevel =
+  'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';

@@ -136,6 +136,7 @@ export type {
   Isolation,
   NamingTemplate,
   PolicyOverrides,
+  ProtocolChoice,
   ServerConfig,
   ServerLimits,
   ServerSettings,

@@ -52,6 +52,9 @@ const SERVER: ServerIdentity = {
   instructions: null,
 };
 
+/** In this model, servers in the process speak the new era, and others the old one. */
+const STATELESS_SERVER = { ...SERVER, protocolVersion: NEW_VERSION };
+
 const SETTLED = { startedAt: MODEL_START, at: MODEL_START };
 
 const CODES: Readonly<Record<Verdict, FailureCode>> = {
@@ -81,6 +84,7 @@ export function connectionModel(): ConnectionModel {
       start({ transport: 'stdio', wanted: false }),
       start({ transport: 'stdio', crash: crashFailure('on purpose', 0), isAttempted: true }),
       start({ transport: 'http' }),
+      start({ transport: 'in-process' }),
       start({ transport: 'http', online: false }),
       start({ policy: { ...MODEL_POLICY, intensity: { restarts: 1, periodMs: 30_000 } } }),
       start({ crash: { ...failureOf('permanent', 'session'), code: 'internal' } }),
@@ -91,7 +95,7 @@ export function connectionModel(): ConnectionModel {
     ],
     events: (snapshot) => [...endsOf(snapshot), ...timersOf(snapshot), ...eventsTo(snapshot)],
     key: keyOf,
-    maxSnapshots: 20_000,
+    maxSnapshots: 30_000,
   };
 }
 
@@ -152,7 +156,7 @@ function outputsOf(slot: string, { transport, next }: ConnectionContext): object
         { transport: next?.transport ?? transport, pid: transport === 'stdio' ? 4_711 : null, url: null },
       ];
     case 'handshake':
-      return [{ server: SERVER }, { server: { ...SERVER, protocolVersion: NEW_VERSION } }];
+      return [{ server: (next?.transport ?? transport) === 'in-process' ? STATELESS_SERVER : SERVER }];
     case 'subscribe':
       return [{ isOpen: true }, { isOpen: false }];
     case 'enrichCatalog':

@@ -338,6 +338,14 @@ const rise = chain('rise', always, upwards);
 const riseStateless = (model: LifecycleModel): Story | undefined =>
   model.isIn('handshaking.initializing') ? succeed(0, 'resolved', true) : upwards(model);
 
+/** There is nothing to report at first, and then there is. */
+const laterWanted = chain('wanted later', always, (model) => {
+  if (!model.isReady) return riseStateless(model);
+  const asked = model.running.findIndex(({ slot }) => slot === 'subscribe');
+  if (asked !== -1) return succeed(asked, 'resolved', true);
+  return model.isIn('ready.subscription.none') ? subscription('subscription.wanted') : undefined;
+});
+
 /** The stream of changes ends, or cannot be opened, again and again. `opens`: it opens each time. */
 const deaf = (opens: boolean): Story =>
   chain(
@@ -521,7 +529,7 @@ const threeStops = chain('three stops', always, (_, step) => (step < 3 ? stop : 
 
 const courses: fc.Arbitrary<Story> = fc.oneof(
   { arbitrary: fc.constant(rise), weight: 8 },
-  { arbitrary: fc.constantFrom(fall, signIns, refusals, deaf(true), deaf(false)), weight: 3 },
+  { arbitrary: fc.constantFrom(fall, signIns, refusals, deaf(true), deaf(false), laterWanted), weight: 3 },
   { arbitrary: signInEnds, weight: 1 },
   { arbitrary: fc.constant(crash), weight: 1 },
   { arbitrary: fc.constantFrom(storm(listChanged), storm(extrasChanged('prompts'))), weight: 2 },

@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 2, code: '4c0d73bbb84a5aab' };
+const PINNED = { policyVersion: 2, code: '1a727594dafd2207' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

@@ -224,7 +224,7 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
   ),
   'asks in the old way': modern(
     calling(
-      () => ({ ...called('asked'), before: [{ id: 'srv-1', method: 'roots/list', params: {} }] }) as Reply,
+      () => ({ ...called('asked'), before: [{ id: 'srv-1', method: 'roots/list', params: {} }] }),
     ),
     'asked',
   ),
@@ -242,7 +242,7 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
     newWith({ 'subscriptions/listen': () => ({ nothing: true, before: [acknowledged(undefined)] }) }),
   ),
   'listen, unasked changes': modern(
-    newWith({ 'tools/list': () => ({ ...tools(), before: [{ method: CHANGED }] }) as Reply }),
+    newWith({ 'tools/list': () => ({ ...tools(), before: [{ method: CHANGED }] }) }),
   ),
   'listen, over at once': modern(
     newWith({ 'subscriptions/listen': (_, id) => ({ result: ok(), before: [acknowledged(id)] }) }),

@@ -362,6 +362,11 @@ export class UnknownToolError extends TroupeError {
   readonly tool: string;
   /** When the tool of that name disappeared, milliseconds since the epoch; undefined if it is unknown. */
   readonly removedAt: number | undefined;
+  /**
+   * Names of servers that wait for trust, so that their tools are unknown. The tool may be one of theirs: trust the entry with
+   * `troupe trust NAME` or `connection.trust()`, then call again.
+   */
+  readonly needsTrust: readonly string[];
 
   /**
    * @param tool The name that was asked for.
@@ -374,11 +379,14 @@ export class UnknownToolError extends TroupeError {
     options: TroupeErrorOptions & {
       /** When the tool disappeared, milliseconds since the epoch. Default: unknown. */
       readonly removedAt?: number;
+      /** Servers that wait for trust. Default: none. */
+      readonly needsTrust?: readonly string[];
     } = {},
   ) {
     super(message, options);
     this.tool = tool;
     this.removedAt = options.removedAt;
+    this.needsTrust = options.needsTrust ?? [];
   }
 }
 

@@ -138,7 +138,6 @@ export type {
   PolicyOverrides,
   ProtocolChoice,
   ServerConfig,
-  ServerLimits,
   ServerSettings,
   StdioServerConfig,
 } from './config/entry/server-config.js';

@@ -152,8 +152,8 @@ class Converter {
   /** The states of the machines after a group, and the end of the group. */
   #rest(): Digest {
     const machines = [...touchedBy(this.#group)].flatMap((to) => {
-      const standing = this.#fold.standing(to);
-      return standing === undefined ? [] : [{ to, ...standing }];
+      const folded = this.#fold.stateOf(to);
+      return folded === undefined ? [] : [{ to, ...folded }];
     });
     this.#group = [];
     return this.#digests.of(machines);

@@ -9,20 +9,23 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storeFolder, type StoreFolder } from '../config/files/user-store.js';
+import { ConfigError } from '../errors.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { FILE_LIMITS, parseJson } from '../json/parse-json.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../storage/stored-file.js';
-import { userFolder } from '../storage/user-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { MAX_AGE_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { isJsonObject } from '../json/json-object.js';
+import { messageOf } from '../text/error-message.js';
 
 /** Options of `createFileCatalogStore`. */
 export interface FileCatalogStoreOptions {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `catalogs` in
-   * Troupe's folder of the user's cache.
+   * Troupe's folder of the user's cache. Unlike a folder that is named here, the default is not used if it lies inside the
+   * project that the host works in.
    */
   readonly folder?: string;
 }
@@ -49,8 +52,12 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
  * ```
  */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
-  let known = options.folder;
-  const folder = async (): Promise<string> => (known ??= await defaultFolder());
+  const folder = storeFolder(options.folder, 'cache', 'catalogs');
+  return fileCatalogStore(() => folder().catch(withAdvice));
+}
+
+/** See `createFileCatalogStore`. */
+export function fileCatalogStore(folder: StoreFolder): CatalogStore {
   const fileOf = async (key: string): Promise<string> => join(await folder(), fileName(key));
   let isTidy = false;
   return {
@@ -72,11 +79,8 @@ export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): C
   };
 }
 
-async function defaultFolder(): Promise<string> {
-  const cache = await userFolder('cache').catch((cause: unknown) => {
-    throw new Error("the user's cache has no absolute path; TROUPE_CACHE can name a folder", { cause });
-  });
-  return join(cache, 'catalogs');
+function withAdvice(cause: unknown): never {
+  throw new ConfigError(`${messageOf(cause)}, or name a folder in TROUPE_CACHE`, { cause });
 }
 
 function fileName(key: string): string {

@@ -27,7 +27,7 @@ export class ExtraLists {
 
   constructor(
     extras: Extras,
-    private readonly servers: () => Iterable<readonly [name: string, standing: ListedServer]>,
+    private readonly servers: () => Iterable<readonly [name: string, listed: ListedServer]>,
     naming: NamingTemplate,
   ) {
     this.#resources = new LiveList({

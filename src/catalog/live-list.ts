@@ -63,12 +63,12 @@ export class LiveList<D, E extends object> {
   }
 
   /** Rebuilds the list; returns whether it changed. */
-  update(servers: Iterable<readonly [name: string, standing: ListedServer]>): boolean {
+  update(servers: Iterable<readonly [name: string, listed: ListedServer]>): boolean {
     const known = new Map(this.#shares.map((share) => [share.server, share]));
     const shares = [...servers]
       .filter(([, { state }]) => state !== 'stopped')
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([server, standing]) => this.#share(server, standing, known.get(server)));
+      .map(([server, listed]) => this.#share(server, listed, known.get(server)));
     if (isSameList(shares, this.#shares)) return false;
     this.#shares = shares;
     const shown = shares.flatMap((share) => share.shown);

@@ -1,17 +1,20 @@
 /**
  * The configuration file that `troupe import` writes.
  *
- * A project's entries must mean the same wherever the file is used. So their references to the folder of the project,
- * by relative path or by name, are written out. Arguments are never changed: the folder that they are resolved in stays
- * the same.
+ * An entry must mean the same wherever the file is used. So everything in it that starts from a folder (`startsIn` in
+ * `entry-texts.ts`), and references to the folder of a project, are written out. Arguments are never changed: the folder that
+ * they are resolved in stays the same.
  */
 import { inputsWanted } from '../config/entry/expand.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { rewriteReferences, type Replace } from '../config/entry/rewrite-references.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { homeFolder } from '../storage/user-folder.js';
-import { basename, dirname, isAbsolute, join } from 'node:path';
-import { escapeTemplate, parseTemplate } from '../config/entry/template.js';
+import { existsSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { mapTexts, type TextField } from '../config/entry/entry-texts.js';
+import { fieldName } from '../config/entry/problem.js';
+import { escapeTemplate, parseTemplate, textsIn, variablesIn } from '../config/entry/template.js';
 
 const PREFIX = 'input:';
 
@@ -72,8 +75,10 @@ function kindOf({ options }: { readonly options?: readonly string[] }): string {
 
 export interface KeptFolder {
   readonly spec: ServerSpec;
-  /** `written`: the entry now names the folder. `unclear`: a variable decides, and the entry is unchanged. */
-  readonly folder: 'as-it-was' | 'written' | 'unclear';
+  /** Whether the entry now names the folder. */
+  readonly isWritten: boolean;
+  /** Fields in which a variable decides whether the folder counts. They are unchanged. */
+  readonly unclear: readonly string[];
 }
 
 /** The name of a project's file. Paths in its entries start from the folder of that file. */
@@ -81,28 +86,28 @@ const PROJECT_FILE = '.mcp.json';
 
 /** The entry as it must be written in `file`, an absolute path, to keep its meaning. */
 export function keepFolder(spec: ServerSpec, file: string): KeptFolder {
-  const { scope, baseDir } = spec;
-  if (scope === 'user') return keepUserFolder(spec);
-  const isAtHome = basename(file) === PROJECT_FILE && dirname(file) === baseDir;
-  if (scope !== 'project' || isAtHome) return { spec, folder: 'as-it-was' };
-  const named = rewriteReferences(spec.config, namesOf(baseDir));
-  const cwd = 'command' in named ? workingFolder(named, baseDir) : undefined;
-  const config = cwd === undefined ? named : { ...named, cwd };
-  if (JSON.stringify(config) !== JSON.stringify(spec.config)) {
-    return { spec: { ...spec, config }, folder: 'written' };
-  }
-  return { spec, folder: 'command' in config && !isFixed(config.cwd) ? 'unclear' : 'as-it-was' };
+  const { scope, baseDir, config } = spec;
+  if (scope === 'host' || scope === 'extension') return { spec, isWritten: false, unclear: [] };
+  const isAtHome = startsAlike(spec, file);
+  const named = scope === 'project' && !isAtHome ? rewriteReferences(config, namesOf(baseDir)) : config;
+  const unclear: string[] = [];
+  const written = mapTexts(isAtHome ? named : withFolder(named), (text, field) => {
+    const pinned = pin(text, field, spec, isAtHome);
+    if (pinned === undefined) unclear.push(fieldName(field.path));
+    return pinned ?? text;
+  });
+  const isWritten = JSON.stringify(written) !== JSON.stringify(config);
+  return { spec: isWritten ? { ...spec, config: written } : spec, isWritten, unclear };
 }
 
-/** An entry of the user starts at home; in a named file it would start in the folder of the file. */
-function keepUserFolder(spec: ServerSpec): KeptFolder {
-  const { baseDir, config } = spec;
-  if (!('command' in config) || isFixed(config.cwd)) return { spec, folder: 'as-it-was' };
-  const { cwd = '' } = config;
-  if (beginsWithVariable(cwd))
-    return { spec, folder: /^\$\{(?:workspaceFolder|userHome)\}/.test(cwd) ? 'as-it-was' : 'unclear' };
-  const base = baseDir === homeFolder() ? '${userHome}' : escapeTemplate(baseDir, 'command-line');
-  return { spec: { ...spec, config: { ...config, cwd: join(base, cwd) } }, folder: 'written' };
+/** Whether the entry would start in the same folder if it were in that file. */
+function startsAlike({ scope, baseDir }: ServerSpec, file: string): boolean {
+  if (dirname(file) !== baseDir) return false;
+  return scope === 'given' || (scope === 'project' && basename(file) === PROJECT_FILE);
+}
+
+function withFolder(config: ServerConfig): ServerConfig {
+  return 'command' in config && config.cwd === undefined ? { ...config, cwd: '' } : config;
 }
 
 function namesOf(folder: string): Replace {
@@ -113,21 +118,55 @@ function namesOf(folder: string): Replace {
   };
 }
 
-/** Undefined if the entry is clear already, or if it begins with a variable, which may be absolute. */
-function workingFolder(
-  { cwd }: ServerConfig & { readonly cwd?: string },
-  folder: string,
+/**
+ * The text in a form that means the same in any folder, or in the folder of the entry if that stays the same. Undefined if a
+ * variable decides whether it is absolute.
+ */
+function pin(
+  text: string,
+  { startsIn, syntax }: TextField,
+  spec: ServerSpec,
+  isAtHome: boolean,
 ): string | undefined {
-  const base = escapeTemplate(folder, 'command-line');
-  if (cwd === undefined) return base;
-  return isFixed(cwd) || beginsWithVariable(cwd) ? undefined : join(base, cwd);
+  const { scope, baseDir } = spec;
+  if (startsIn === undefined || (isAtHome && startsIn !== 'path-by-file')) return text;
+  if (startsIn === 'shell') return `${goTo(escapeTemplate(baseDir, syntax))}${text}`;
+  if (isAbsolute(text) || /^~(?=$|[/\\])/.test(text)) return text;
+  const parts = parseTemplate(text, syntax);
+  const [first] = parts;
+  if (first?.kind === 'variable' && first.name !== 'workspaceFolderBasename')
+    return first.origin === 'builtin' ? text : undefined;
+  const folder = startsIn === 'path' ? baseDir : folderOf(parts, spec);
+  if (folder === undefined) return undefined;
+  if (isAtHome && folder === baseDir) return text;
+  const base = escapeTemplate(isAtHome ? relative(baseDir, folder) : folder, 'command-line');
+  // What `..` after a variable leads to depends on its value.
+  const place = variablesIn(parts).length > 0 ? `${base}${sep}${text}` : join(base, text);
+  return scope === 'user' ? fromHome(place) : place;
 }
 
-/** Whether it is absolute, or in the home folder. */
-function isFixed(cwd: string | undefined): boolean {
-  return cwd !== undefined && (isAbsolute(cwd) || /^~(?=$|[/\\])/.test(cwd));
+function fromHome(place: string): string {
+  const home = homeFolder();
+  if (home === undefined) return place;
+  const named = escapeTemplate(home, 'command-line');
+  return place === named || place.startsWith(`${named}${sep}`)
+    ? `\${userHome}${place.slice(named.length)}`
+    : place;
 }
 
-function beginsWithVariable(cwd: string): boolean {
-  return parseTemplate(cwd, 'command-line')[0]?.kind === 'variable';
+/** The folder from which such a file is read: see `readEnvFile`. Undefined if variables decide. */
+function folderOf(
+  parts: ReturnType<typeof parseTemplate>,
+  { baseDir, fileDir = baseDir }: ServerSpec,
+): string | undefined {
+  if (fileDir === baseDir) return baseDir;
+  if (variablesIn(parts).length > 0) return undefined;
+  const path = textsIn(parts).join('');
+  return !existsSync(join(fileDir, path)) && existsSync(join(baseDir, path)) ? baseDir : fileDir;
+}
+
+/** Code for the shell of this machine that continues in the folder, or fails. */
+function goTo(folder: string): string {
+  if (process.platform === 'win32') return `cd /d "${folder}" || exit 1 & `;
+  return `cd '${folder.replaceAll("'", String.raw`'\''`)}' || exit 1; `;
 }

@@ -3,6 +3,7 @@ import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { AuthOptions } from '../auth/auth-options.js';
 import { createFileTrustStore } from '../trust/file-trust-store.js';
 import type { RecordTarget } from '../event-log/record/record-options.js';
+import type { ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
 import type { ReviewMode } from '../review/review-option.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
@@ -36,13 +37,13 @@ export interface TroupeChoice {
 /** Notes problems of its stores; with `--verbose`, also every event. */
 export function makeTroupe(
   flags: Flags,
-  configuration: Pick<Configuration, 'names'>,
+  configuration: Pick<Configuration, 'names' | 'warnings'>,
   terminal: Terminal,
   choice: TroupeChoice = {},
 ): Troupe {
   const troupe = createTroupe(toTroupeOptions(flags, configuration, choice));
   if (flags.verbose) noteDetails(troupe, terminal);
-  else noteStoreProblems(troupe, terminal);
+  else noteStoreProblems(troupe, terminal, configuration.warnings);
   return troupe;
 }
 
@@ -95,11 +96,13 @@ const ADVICE: ReadonlyMap<DiagnosticKind, string> = new Map([
 ]);
 
 /**
- * The function returns the message for an event; undefined if that was reported before, or if the event is no such
- * problem.
+ * The function returns the message for an event; undefined if that was reported before, by itself or among the warnings
+ * about the configuration, or if the event is no such problem.
  */
-export function storeProblems(): (event: LifecycleEvent) => string | undefined {
-  const reported = new Set<string>();
+export function storeProblems(
+  warnings: readonly ConfigProblem[],
+): (event: LifecycleEvent) => string | undefined {
+  const reported = new Set(warnings.map(({ message }) => message));
   return (event) => {
     const advice = event.type === 'diagnostic' ? ADVICE.get(event.kind) : undefined;
     if (event.type !== 'diagnostic' || advice === undefined || reported.has(event.message)) return undefined;
@@ -109,8 +112,12 @@ export function storeProblems(): (event: LifecycleEvent) => string | undefined {
 }
 
 /** Runs for as long as the troupe lives. */
-export function noteStoreProblems({ diagnostics$ }: Pick<Troupe, 'diagnostics$'>, terminal: Terminal): void {
-  const problemOf = storeProblems();
+export function noteStoreProblems(
+  { diagnostics$ }: Pick<Troupe, 'diagnostics$'>,
+  terminal: Terminal,
+  warnings: readonly ConfigProblem[],
+): void {
+  const problemOf = storeProblems(warnings);
   diagnostics$.subscribe((event) => {
     const problem = problemOf(event);
     if (problem !== undefined) terminal.note(terminal.noteColors.yellow(oneLine(problem)));

@@ -3,6 +3,8 @@ import { visibleJson } from '../json/visible-json.js';
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
 import { isOfTheFiles, toDetail, toHeadline } from './output/plain-lines.js';
+import { describeProblem } from '../config/entry/problem.js';
+import type { ConfigProblem } from '../errors.js';
 import { oneLine } from './output/safe-text.js';
 import { storeProblems } from './make-troupe.js';
 import type { Terminal } from './output/terminal.js';
@@ -21,16 +23,20 @@ const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
   diagnostic: 'warn',
 };
 
-/** `debug` is written only with `--verbose`. */
+/** `debug` is written only with `--verbose`. Begins with the warnings about the configuration. */
 export class ServeLog implements Logger {
-  readonly #storeProblem = storeProblems();
+  readonly #storeProblem: ReturnType<typeof storeProblems>;
   #hasStarted = false;
 
   constructor(
     private readonly terminal: Pick<Terminal, 'note'>,
     private readonly clock: Clock,
     private readonly isVerbose: boolean,
-  ) {}
+    warnings: readonly ConfigProblem[] = [],
+  ) {
+    this.#storeProblem = storeProblems(warnings);
+    for (const warning of warnings) this.warn(describeProblem(warning));
+  }
 
   debug(message: string, details?: Readonly<Record<string, unknown>>): void {
     if (this.isVerbose) this.#note('debug', message, details);

@@ -19,7 +19,7 @@ export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';
 
 export { openLog, type Moment, type OpenLog } from './replay/open-log.js';
-export type { Standing } from './replay/folded-actor.js';
+export type { FoldedState } from './replay/folded-actor.js';
 
 export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.js';
 

@@ -132,7 +132,7 @@ class Copies {
       id,
       _parent: parent && this.actor(parent),
       logic: { config: isJsonObject(logic?.config) ? logic.config : undefined },
-      getSnapshot: () => toSnapshot(standing(ref), mask),
+      getSnapshot: () => toSnapshot(snapshotOf(ref), mask),
     };
     this.#actors.set(ref, copy);
     return copy;
@@ -165,7 +165,7 @@ function* actorsBelow(ref: AnyActorRef): Generator<AnyActorRef, void, undefined>
 }
 
 /** Undefined while the actor is being created: XState's development build throws then. */
-function standing(ref: AnyActorRef): unknown {
+function snapshotOf(ref: AnyActorRef): unknown {
   try {
     return ref.getSnapshot();
   } catch {

@@ -11,9 +11,9 @@
 import { chmod, lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
+import { storeInVariable, userStore } from '../config/files/user-store.js';
 import { parseJson } from '../json/parse-json.js';
 import { makeFolder } from '../storage/make-folder.js';
-import { userFolder } from '../storage/user-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { INSPECTION_PATHS } from './page-protocol.js';
 
@@ -41,6 +41,7 @@ export interface Registration {
 
 /** The version of the format, the only one that is read. */
 const FORMAT = 1;
+const RUNTIME_VARIABLE = 'XDG_RUNTIME_DIR';
 const FILE = /^([1-9]\d*)\.json$/;
 const ADDRESS = /^http:\/\/127\.0\.0\.1:\d{1,5}\/#[\w-]{20,100}$/;
 const LARGEST = 64 * 1_024;
@@ -55,9 +56,11 @@ const FOR_OTHERS = 0o077;
  * folder.
  */
 export async function inspectionFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const runtime = env['XDG_RUNTIME_DIR'] ?? '';
-  if (isAbsolute(runtime)) return join(runtime, 'troupe');
-  return join(await userFolder('log'), 'inspections');
+  const runtime = env[RUNTIME_VARIABLE] ?? '';
+  const folder = isAbsolute(runtime)
+    ? storeInVariable(RUNTIME_VARIABLE, join(runtime, 'troupe'))
+    : userStore('log', 'inspections');
+  return folder();
 }
 
 /** Rejects if the folder cannot be created, or is accessible to others. */

@@ -21,8 +21,10 @@ const WINDOW_MS = 1_000;
 
 interface Window {
   readonly server: string;
-  from: number;
+  readonly from: number;
   count: number;
+  /** Events until the window ends. */
+  readonly most: number;
   /** By type of event. */
   readonly leftOut: Map<string, number>;
 }
@@ -33,7 +35,7 @@ export class EventRate {
 
   constructor(
     private readonly clock: Clock,
-    private readonly most: number,
+    private readonly mostOf: (server: string) => number,
     private readonly report: (server: string, message: string) => void,
   ) {}
 
@@ -44,7 +46,7 @@ export class EventRate {
     if (server === undefined || isReport) return true;
     const window = this.#windowOf(server, body.type === 'diagnostic' ? 'diagnostics' : 'events');
     window.count += 1;
-    if (window.count <= this.most) return true;
+    if (window.count <= window.most) return true;
     window.leftOut.set(body.type, (window.leftOut.get(body.type) ?? 0) + 1);
     this.#timer ??= this.clock.setTimeout(() => this.flush(), WINDOW_MS);
     return false;
@@ -54,13 +56,13 @@ export class EventRate {
   flush(): void {
     this.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const { server, leftOut } of this.#windows.values()) {
+    for (const { server, most, leftOut } of this.#windows.values()) {
       if (leftOut.size === 0) continue;
       const counts = [...leftOut].map(([type, count]) => `${count} of ${type}`).join(', ');
       leftOut.clear();
       this.report(
         server,
-        `Events were left out, because there are more than ${this.most} in a second: ${counts}.`,
+        `Events were left out, because there are more than ${most} in a second: ${counts}.`,
       );
     }
   }
@@ -68,10 +70,17 @@ export class EventRate {
   #windowOf(server: string, what: 'diagnostics' | 'events'): Window {
     const now = this.clock.now();
     const key = `${what} ${server}`;
-    const window = this.#windows.get(key) ?? { server, from: now, count: 0, leftOut: new Map() };
-    this.#windows.set(key, window);
+    const known = this.#windows.get(key);
     // The clock may be set back.
-    if (Math.abs(now - window.from) >= WINDOW_MS) Object.assign(window, { from: now, count: 0 });
+    if (known !== undefined && Math.abs(now - known.from) < WINDOW_MS) return known;
+    const window: Window = {
+      server,
+      from: now,
+      count: 0,
+      most: this.mostOf(server),
+      leftOut: known?.leftOut ?? new Map<string, number>(),
+    };
+    this.#windows.set(key, window);
     return window;
   }
 }

@@ -77,7 +77,7 @@ export class Publisher {
     private readonly clock: Clock,
     logger?: Logger,
     private readonly mask: Mask = NO_MASK,
-    eventsPerSecond: number = DEFAULT_EVENTS_PER_SECOND,
+    eventsPerSecond: (server: string) => number = () => DEFAULT_EVENTS_PER_SECOND,
   ) {
     this.#rate = new EventRate(clock, eventsPerSecond, (server, message) =>
       this.publish({ type: 'diagnostic', server, kind: 'events-left-out', message }),

@@ -27,7 +27,7 @@ export type OAuthClientMetadata = {
   /** Address of its keys. */
   jwks_uri?: string | undefined;
   /** Its keys. */
-  jwks?: any;
+  jwks?: unknown;
   /** Id of the program. */
   software_id?: string | undefined;
   /** Version of the program. */

@@ -1,7 +1,12 @@
 /** The contract between a protocol engine of MCP and what carries its messages. */
 import type { JSONRPCMessage, RequestId } from './messages.js';
 
-/** A function like the global `fetch`. */
+/**
+ * A function like the global `fetch`.
+ *
+ * @param url Where to send the request.
+ * @param init Method, headers and body. Default: a GET request.
+ */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** What a server over HTTP knows of a validated access token. */

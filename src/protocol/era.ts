@@ -17,8 +17,8 @@ import {
 } from './protocol-client.js';
 
 /**
- * The era to ask first. `known`: the verdict on this server, if there is one. Without it a stdio server is asked in the old
- * one, because old programs hang or exit when they are asked in the new one.
+ * The era to ask first. `known`: the verdict on this server, if there is one. Without it the old one:
+ * a server of that era may hang, exit or answer with anything if it is asked in the new one.
  */
 export function firstEra(choice: ProtocolChoice, carrier: TransportKind, known: Era | undefined): Era {
   if (choice !== 'auto') return choice;

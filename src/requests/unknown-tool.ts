@@ -1,4 +1,8 @@
 /** The error of a call of an unknown tool: when and why it went, if there was one. */
+import { hasTag } from '../../machines/connection/connection.states.js';
+import { serverCommand } from '../lifecycle/server-command.js';
+import { mayBeOf } from '../catalog/naming.js';
+import { DEFAULT_NAMING, type NamingTemplate } from '../config/entry/server-config.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import type { RemovedTool } from '../catalog/vanished.js';
 import { nearestName } from '../text/near-miss.js';
@@ -12,12 +16,18 @@ export function unknownTool(
   statuses: readonly ServerStatus[],
   vanished?: RemovedTool,
   offered: readonly CatalogTool[] = [],
+  naming: NamingTemplate = DEFAULT_NAMING,
 ): UnknownToolError {
   const leftOut = whyLeftOut(name, statuses);
   if (leftOut !== undefined) return leftOut;
   if (vanished !== undefined) return goneTool(name, vanished);
   const hints = `${didYouMean(name, offered)}${serversWithoutTools(statuses)}${unavailableServers(statuses)}`;
-  return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
+  const needsTrust = mayOwn(
+    name,
+    statuses.flatMap((status) => (hasTag(status, 'awaitingTrust') ? [status.server] : [])),
+    naming,
+  );
+  return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`, { needsTrust });
 }
 
 /** The error if a server lists a tool with that name (or `server/tool`), but its entry cannot be used. */
@@ -52,8 +62,19 @@ export function serversWithoutTools(statuses: readonly ServerStatus[]): string {
 export function unavailableServers(statuses: readonly ServerStatus[]): string {
   const away = statuses
     .filter(({ state }) => state !== 'ready')
-    .map((status) => `${status.server} is ${stateInWords(status)}`);
+    .map((status) => `${status.server} is ${stateInWords(status)}${howToTrust(status)}`);
   return away.length === 0 ? '' : ` Not every server is ready: ${away.join('; ')}.`;
+}
+
+/** The servers that can have a tool of that name; all of them, if the name belongs to none. */
+function mayOwn(name: string, servers: readonly string[], naming: NamingTemplate): readonly string[] {
+  const owners = servers.filter((server) => name.startsWith(`${server}/`) || mayBeOf(server, name, naming));
+  return owners.length === 0 ? servers : owners;
+}
+
+/** Which tools such a server has is unknown until a person has trusted its entry. */
+function howToTrust(status: ServerStatus): string {
+  return hasTag(status, 'awaitingTrust') ? `, to trust it: ${serverCommand('trust', status.server)}` : '';
 }
 
 export function goneTool(name: string, { server, at, why }: RemovedTool): UnknownToolError {

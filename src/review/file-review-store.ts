@@ -12,10 +12,10 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../config/entry/read-shape.js';
+import { storeFolder } from '../config/files/user-store.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { quarantineFile, readStored } from '../storage/stored-file.js';
 import { parseJson } from '../json/parse-json.js';
-import { userFolder } from '../storage/user-folder.js';
 import { watchFolder } from '../storage/watch-folder.js';
 import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.js';
 import { toReviewed } from '../catalog/tool-fingerprint.js';
@@ -26,7 +26,8 @@ import type { ReviewedServer } from '../catalog/catalogs.js';
 export interface FileReviewStoreOptions {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `reviews` in
-   * Troupe's folder of the user's configuration, which the `troupe` command uses too.
+   * Troupe's folder of the user's configuration, which the `troupe` command uses too. Unlike a folder that is named here, the
+   * default is not used if it lies inside the project that the host works in.
    */
   readonly folder?: string;
 }
@@ -49,7 +50,7 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
  * ```
  */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
-  const place = async (): Promise<string> => options.folder ?? defaultFolder();
+  const place = storeFolder(options.folder, 'config', 'reviews');
   const madeFolder = async (): Promise<string> => {
     const folder = await place();
     makeFolder(folder);
@@ -96,10 +97,6 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
       };
     },
   };
-}
-
-async function defaultFolder(): Promise<string> {
-  return join(await userFolder('config'), 'reviews');
 }
 
 function baselineName({ hash }: ReviewedServer): string {

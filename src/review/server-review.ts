@@ -41,7 +41,7 @@ export interface ServerReviewPorts extends OwnReviewStore {
 
 type ReviewSystem = AnyActorRef['system'];
 /** The part of a snapshot that describes the state of a chart. */
-type Standing = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context' | 'tags'>;
+type ReviewSnapshot = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context' | 'tags'>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -65,7 +65,7 @@ export class ServerReview {
   readonly #ports: ServerReviewPorts;
   /** The running chart; undefined at rest. */
   #actor: ActorRefFrom<typeof reviewMachine> | undefined;
-  #standing: Standing;
+  #snapshot: ReviewSnapshot;
   #isStopped = false;
   /** Definitions by fingerprint. */
   readonly #definitions = new Map<string, Definition>();
@@ -79,13 +79,13 @@ export class ServerReview {
     this.server = server;
     this.#ports = ports;
     this.#actor = this.#wake();
-    this.#standing = this.#actor.getSnapshot();
+    this.#snapshot = this.#actor.getSnapshot();
   }
 
   /** Judges a list. For the same list, asks the store again only if it could not answer or store before. */
   listed(tools: readonly Tool[]): void {
     if (tools === this.#tools && this.#isDone) return;
-    const { listed } = this.#standing.context;
+    const { listed } = this.#snapshot.context;
     const prints = tools === this.#tools ? listed : tools.map((tool) => this.#print(tool));
     this.#tools = tools;
     this.#send({ type: 'tools.listed', tools: prints });
@@ -94,7 +94,7 @@ export class ServerReview {
 
   /** The state of its chart. */
   get state(): StateValue {
-    return this.#standing.value;
+    return this.#snapshot.value;
   }
 
   /** The tools that were judged and held; the same list until it changes. */
@@ -127,10 +127,10 @@ export class ServerReview {
    */
   accept(print: ToolPrint): Promise<boolean> | undefined {
     const event: ReviewEvent = { type: 'tool.accept', ...print };
-    const answer = verdict(ServerReview.#machine.resolveState(this.#standing), event);
+    const answer = verdict(ServerReview.#machine.resolveState(this.#snapshot), event);
     if (answer === 'accepted') this.#send(event);
     const counts = answer === 'accepted' || answer === 'ignored';
-    return counts ? this.idle().then(() => !hasPrint(this.#standing.context.unkept, print)) : undefined;
+    return counts ? this.idle().then(() => !hasPrint(this.#snapshot.context.unkept, print)) : undefined;
   }
 
   /** Call this when another process has changed the accepted tools. */
@@ -140,7 +140,7 @@ export class ServerReview {
 
   /** Resolves when the last list is judged. */
   judged(): Promise<void> {
-    return this.#until(() => !this.#standing.tags.has('recalling'));
+    return this.#until(() => !this.#snapshot.tags.has('recalling'));
   }
 
   /** Resolves when nothing is being read or stored. */
@@ -156,23 +156,23 @@ export class ServerReview {
   }
 
   get #isAtRest(): boolean {
-    return !this.#standing.tags.has('working');
+    return !this.#snapshot.tags.has('working');
   }
 
   /** Whether the list is judged and stored: judging it again would give the same result. */
   get #isDone(): boolean {
-    const { tags, context } = this.#standing;
+    const { tags, context } = this.#snapshot;
     return tags.has('judged') && context.unkept.length === 0;
   }
 
   #send(event: ReviewEvent): void {
-    if (this.#isStopped || this.#standing.status !== 'active') return;
-    this.#actor ??= this.#wake(this.#standing);
+    if (this.#isStopped || this.#snapshot.status !== 'active') return;
+    this.#actor ??= this.#wake(this.#snapshot);
     this.#actor.send(event);
   }
 
   /** Starts an actor, from the snapshot of the last one if there is one. */
-  #wake(from?: Standing): ActorRefFrom<typeof reviewMachine> {
+  #wake(from?: ReviewSnapshot): ActorRefFrom<typeof reviewMachine> {
     const input = { server: this.server.server };
     const snapshot = from === undefined ? {} : { snapshot: ServerReview.#machine.resolveState(from) };
     const actor = createActor(ServerReview.#machine, { input, ...snapshot });
@@ -180,7 +180,7 @@ export class ServerReview {
     const emitted: ReviewEmitted[] = [];
     actor.on('*', (event) => emitted.push(event));
     const report = (): void => {
-      this.#standing = actor.getSnapshot();
+      this.#snapshot = actor.getSnapshot();
       this.#ports.moved(emitted.splice(0));
       for (const look of this.#waiting) look();
     };
@@ -198,8 +198,8 @@ export class ServerReview {
   }
 
   #rest(): void {
-    const { status, value, context, tags } = this.#standing;
-    this.#standing = { status, value, context, tags };
+    const { status, value, context, tags } = this.#snapshot;
+    this.#snapshot = { status, value, context, tags };
     this.#actor?.stop();
     this.#actor = undefined;
   }
@@ -207,7 +207,7 @@ export class ServerReview {
   #until(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (!this.#isStopped && this.#standing.status === 'active' && !isTrue()) return;
+        if (!this.#isStopped && this.#snapshot.status === 'active' && !isTrue()) return;
         this.#waiting = this.#waiting.filter((each) => each !== look);
         resolve();
       };
@@ -260,14 +260,14 @@ export class ServerReview {
 
   /** Drops definitions that are on no list, except while a list is being read. */
   #dropDefinitions(): void {
-    if (this.#standing.tags.has('recalling')) return;
-    const { listed, accepted, unkept } = this.#standing.context;
+    if (this.#snapshot.tags.has('recalling')) return;
+    const { listed, accepted, unkept } = this.#snapshot.context;
     const named = new Set([...listed, ...(accepted ?? []), ...unkept].map((print) => print.fingerprint));
     for (const each of this.#definitions.keys()) if (!named.has(each)) this.#definitions.delete(each);
   }
 
   #bringUpToDate(): void {
-    const { status, context } = this.#standing;
+    const { status, context } = this.#snapshot;
     const { listed, accepted, held } = context;
     const from = [status, this.#tools, listed, accepted, held];
     if (from.every((each, index) => each === this.#madeFrom[index])) return;

@@ -1,7 +1,8 @@
 /** The store for the tool lists of a troupe: the one of its options, of the environment, or the user's cache folder. */
 import type { TroupeOptions } from '../options.js';
-import { createFileCatalogStore } from '../catalog/cache-files.js';
+import { createFileCatalogStore, fileCatalogStore } from '../catalog/cache-files.js';
 import type { CatalogStore } from '../catalog/cache-store.js';
+import { storeInVariable } from '../config/files/user-store.js';
 
 /** A folder, or `off`. */
 const CACHE_VARIABLE = 'TROUPE_CACHE';
@@ -16,7 +17,7 @@ export function toCatalogStore(
   if (option !== undefined) return option === false ? undefined : option;
   const place = env[CACHE_VARIABLE] ?? '';
   if (place === 'off') return undefined;
-  return createFileCatalogStore(place === '' ? {} : { folder: place });
+  return place === '' ? createFileCatalogStore() : fileCatalogStore(storeInVariable(CACHE_VARIABLE, place));
 }
 
 /** What is wrong with the option; undefined if nothing is. */

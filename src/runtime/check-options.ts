@@ -5,9 +5,9 @@ import {
   COUNT,
   DURATION,
   FLAG,
+  LIMITS,
   POLICY,
   RETRY_CALLS,
-  SERVER_LIMITS,
   SOME_TEXT,
   subset,
   TEXT,
@@ -19,7 +19,6 @@ import { checkPort, refuseProblems } from '../config/refuse-options.js';
 import { recordProblem } from '../event-log/record/record-options.js';
 import type { TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
-import type { MessageLimits } from '../json/limits.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';
@@ -123,10 +122,7 @@ const OPTIONS = {
   network: (value, _name, report) => {
     for (const { field, message } of networkProblems(value)) report([field], 'invalid-option', message);
   },
-  limits: subset({
-    ...SERVER_LIMITS,
-    eventsPerSecond: COUNT,
-  } satisfies { readonly [K in keyof MessageLimits]-?: Schema }),
+  limits: subset(LIMITS),
   handlers: (value, _name, report, { capabilities }) => {
     for (const { field, message } of handlersProblems(value, capabilities))
       report([field], 'invalid-option', message);

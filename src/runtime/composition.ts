@@ -99,7 +99,9 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const wishes = new SessionPreferences();
 
   const maskAll = (text: string): string => servers.maskAll(text);
-  const publisher = new Publisher(clock, options.logger, maskAll, allLimits(options.limits).eventsPerSecond);
+  const eventsPerSecond = (server: string): number =>
+    allLimits(servers.get(server)?.entry.settings.limits ?? options.limits).eventsPerSecond;
+  const publisher = new Publisher(clock, options.logger, maskAll, eventsPerSecond);
   const { publish } = publisher;
   const mask = (server: string): Mask => servers.mask(server);
   const system = (): ObservableSystem => servers.supervisor.observable;

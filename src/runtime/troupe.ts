@@ -772,7 +772,7 @@ export class Troupe {
 
   #unknown(name: string): Error {
     const why = this.whyIdle ?? this.whyHeld(name);
-    return why ?? unknownTool(name, this.status, this.vanished(name), this.tools);
+    return why ?? unknownTool(name, this.status, this.vanished(name), this.tools, this.#parts.naming);
   }
 }
 

@@ -48,7 +48,7 @@ class Coercion {
     const apply = (step: (value: unknown) => Coerced): void => {
       const next = step(value);
       value = next.value;
-      changes.push(...next.changes);
+      for (const change of next.changes) changes.push(change);
     };
     if (Array.isArray(value)) apply((list) => this.#items(list as readonly unknown[], schema, path, depth));
     else if (isJsonObject(value)) apply((object) => this.#fields(object as JsonObject, schema, path, depth));
@@ -83,7 +83,7 @@ class Coercion {
     const value = list.map((item, index) => {
       const of = index < firsts.length ? firsts[index] : rest;
       const next = this.coerced(item, of, `${path}/${index}`, depth + 1);
-      changes.push(...next.changes);
+      for (const change of next.changes) changes.push(change);
       return next.value;
     });
     return changes.length === 0 ? { value: list, changes } : { value, changes };
@@ -101,7 +101,7 @@ class Coercion {
         continue;
       }
       const next = this.coerced(field, of, at, depth + 1);
-      changes.push(...next.changes);
+      for (const change of next.changes) changes.push(change);
       kept.push([name, next.value]);
     }
     return changes.length === 0 ? { value: object, changes } : { value: Object.fromEntries(kept), changes };

@@ -5,7 +5,7 @@ import { expandConfig, type ExpansionContext } from '../config/entry/expand.js';
 import { printable } from '../config/entry/problem.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { readConfigFile, readProblem } from '../config/files/sources.js';
-import { insideOf } from '../config/files/project-root.js';
+import { insideOf, isFromEverybodys } from '../config/files/project-root.js';
 import { TransportError } from '../failures/transport-error.js';
 import { isAbsence } from '../storage/stored-file.js';
 import { homeFolder } from '../storage/user-folder.js';
@@ -15,7 +15,7 @@ type Values = Readonly<Record<string, string>>;
 
 export interface EnvFile {
   readonly values: Values;
-  /** Names of variables that decide what runs, which a file of the project does not set for an entry of the user. */
+  /** Names of variables that decide what runs, which a file of the project, or of everybody, does not set for an entry of the user. */
   readonly ignored: readonly string[];
 }
 
@@ -52,13 +52,14 @@ export async function readEnvFile(
   return NOTHING;
 }
 
-/** The file is part of a project that nobody has trusted, so it must not decide what a program of the user loads. */
+/** What nobody has trusted, files of the project and of everybody, must not decide what a program of the user loads. */
 async function withoutDeciding(values: Values, path: string, cwd: string): Promise<EnvFile> {
   const ignored = Object.keys(values).filter(decidesWhatRuns);
   if (ignored.length === 0) return { values, ignored };
   const { projectOf } = await import('../config/files/file-discovery.js');
   const { folders } = await projectOf(cwd, homeFolder());
-  if (!(await (await insideOf(folders))(path))) return { values, ignored: [] };
+  const isForeign = (await (await insideOf(folders))(path)) || (await isFromEverybodys(path));
+  if (!isForeign) return { values, ignored: [] };
   const kept = Object.entries(values).filter(([name]) => !decidesWhatRuns(name));
   return { values: Object.fromEntries(kept), ignored };
 }

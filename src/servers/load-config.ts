@@ -16,6 +16,7 @@ import {
   type SourceEntries,
   readConfigFile,
   readProblem,
+  requireOwnFolder,
   sourceName,
   type ReadText,
   type Source,
@@ -25,8 +26,11 @@ import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import type { Machine } from '../config/files/places.js';
 import type { Viewpoint } from '../config/files/file-discovery.js';
-import { realOf } from '../config/files/project-root.js';
-import { startFolderOfFile, startFolderOfUser } from '../config/files/start-folder.js';
+import {
+  startFolderOfFile,
+  startFolderOfProjectFile,
+  startFolderOfUser,
+} from '../config/files/start-folder.js';
 import { homeFolder } from '../storage/user-folder.js';
 import { codeWords } from '../config/entry/code-arguments.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
@@ -124,8 +128,9 @@ async function givenSources(
         display: printable(display),
         path,
         // Trust does not change paths: they start from the file's folder only if `scope` says `project`.
-        baseDir:
-          named === 'project' ? await realOf(dirname(path)) : await startFolderOfFile(path, cwd, userStart),
+        baseDir: await (named === 'project'
+          ? startFolderOfProjectFile(path, userStart)
+          : startFolderOfFile(path, cwd, userStart)),
       };
     }),
   );
@@ -193,6 +198,7 @@ export async function readSource(
     const path = source.path ?? source.id;
     const isPointedAt = source.scope === 'given';
     const text = source.text ?? (await readText(path, isPointedAt));
+    if (source.scope === 'project') await requireOwnFolder(path);
     const layout = source.layout ?? layoutOf(path);
     const [{ parseConfigText }, readTree] = await Promise.all([
       import('../config/files/parse-config.js'),

@@ -15,8 +15,10 @@ export function homeFolder(): string | undefined {
   }
 }
 
+export type UserFolderKind = 'config' | 'data' | 'cache' | 'log';
+
 /** Troupe's folder for files of this kind. Rejects if its path is not absolute: a project could supply its own files. */
-export async function userFolder(kind: 'config' | 'data' | 'cache' | 'log'): Promise<string> {
+export async function userFolder(kind: UserFolderKind): Promise<string> {
   if (homeFolder() === undefined)
     throw new Error('the home folder is not known; set HOME to an absolute path');
   // It fails to load if there is no home folder.

@@ -38,7 +38,7 @@ export function decidingNames(
       const text = origin === 'host' && !variables.has(name) ? own(name) : undefined;
       if (text === undefined) continue;
       variables.add(name);
-      left.push(...variablesIn(parseTemplate(text, 'plain')));
+      for (const variable of variablesIn(parseTemplate(text, 'plain'))) left.push(variable);
     }
   };
   const valueOf = ({ origin, name }: Variable): string | undefined =>

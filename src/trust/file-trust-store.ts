@@ -5,7 +5,6 @@
  *     lock, and lose nothing.
  * F2. A file that cannot be understood trusts nothing; reading it reports that. Trusting its request again renames it
  *     first.
- * F3. The default folder does not count if it lies in the project that the host works in, or in one around it.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,17 +12,18 @@ import { ConfigError } from '../errors.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { quarantineFile, readStored, isAbsence } from '../storage/stored-file.js';
 import { parseJson } from '../json/parse-json.js';
-import { homeFolder, userFolder } from '../storage/user-folder.js';
 import { watchFolder } from '../storage/watch-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { toTrustedEntry, type TrustedEntry, type TrustStore } from './trust-store.js';
 import { isObject } from '../config/entry/read-shape.js';
+import { storeFolder } from '../config/files/user-store.js';
 
 /** Options of `createFileTrustStore`. */
 export interface FileTrustStoreOptions {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `trusted` in
-   * Troupe's folder of the user's configuration, which the `troupe` command uses too.
+   * Troupe's folder of the user's configuration, which the `troupe` command uses too. Unlike a folder that is named here, the
+   * default is not used if it lies inside the project that the host works in.
    */
   readonly folder?: string;
 }
@@ -44,7 +44,7 @@ const HASH = /^[0-9a-f]{64}$/;
  * ```
  */
 export function createFileTrustStore(options: FileTrustStoreOptions = {}): TrustStore {
-  const folder = async (): Promise<string> => options.folder ?? defaultFolder();
+  const folder = storeFolder(options.folder, 'config', 'trusted');
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
   return {
     has: async (hash) => (await readTrusted(await fileOf(hash), hash)) !== undefined,
@@ -62,21 +62,6 @@ export function createFileTrustStore(options: FileTrustStoreOptions = {}): Trust
         if (file === null || file.endsWith('.json')) onChange();
       }),
   };
-}
-
-/** Rejects if the folder lies in the present project, which could trust itself with files of its own. */
-async function defaultFolder(): Promise<string> {
-  const folder = join(await userFolder('config'), 'trusted');
-  const [{ projectOf }, { insideOf }] = await Promise.all([
-    import('../config/files/file-discovery.js'),
-    import('../config/files/project-root.js'),
-  ]);
-  const { folders } = await projectOf(process.cwd(), homeFolder());
-  const isInside = await insideOf(folders);
-  if (!(await isInside(folder))) return folder;
-  throw new ConfigError(
-    `${folder} is inside the project, so its files trust nothing; set XDG_CONFIG_HOME to a folder outside of it`,
-  );
 }
 
 function fileName(hash: string): string {

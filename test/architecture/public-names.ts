@@ -33,7 +33,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
       LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
-      Progress RejectionReason RestartIntensity Scope ServerConfig ServerLimits ServerSettings ServerStatus
+      Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
       PrivateNetwork TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions TroupePhase
@@ -113,7 +113,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
       LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
       ReplayReport SnapshotEntry StateChange
-      Moment OpenLog RecordOptions RecordTarget Rejection Standing WireDirection WireNote ServerIdentity
+      Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
     `),
   },

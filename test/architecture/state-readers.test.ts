@@ -3,7 +3,7 @@
  * value that it comes from.
  *
  * A syntax tree has no types, so a text is recognized by its source (`substate`, `statePath()`, `stateText()`), and a
- * value by its annotation `StateValue` or by the snapshot or standing that it is read from, under any name.
+ * value by its annotation `StateValue` or by the snapshot or the folded state that it is read from, under any name.
  */
 import { parseSync, visitorKeys, type Node } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
@@ -23,8 +23,8 @@ const SEARCHES = new Set(['includes', 'has', 'get', 'indexOf', 'test', 'exec', '
 const COMPARISONS = new Set(['===', '!==', '==', '!=', 'in', '<', '>']);
 /** Names of the objects that hold the value, by field. */
 const HOLDERS = new Map([
-  ['value', /(?:^place|snapshot|^standing)s?$/i],
-  ['state', /^standings?$/i],
+  ['value', /(?:^place|snapshot|^folded)s?$/i],
+  ['state', /^folded(?:States?)?$/i],
 ]);
 
 interface Place {
@@ -240,7 +240,7 @@ describe('the state of a machine', () => {
     ["switch (stateText(value)) { case 'dormant': go(); }", 'the text of a state is compared'],
     ['const { substate: below } = row;', 'the text of a state is renamed'],
     ["if (actor.getSnapshot().value === 'idle') go();", 'the value of a state is compared'],
-    ['const { ready } = this.#standing.value;', 'the value of a state is taken apart'],
+    ['const { ready } = this.#folded.value;', 'the value of a state is taken apart'],
     ['const phase = (snapshot.value as Value).phase;', 'the value of a state is taken apart'],
     [
       'function f(state: StateValue | null) { return Object.keys(state); }',
@@ -249,11 +249,11 @@ describe('the state of a machine', () => {
     ['const f = (at: StateValue) => typeof at;', 'the value of a state is taken apart'],
     ['const { phase } = state as StateValue;', 'the value of a state is taken apart'],
     [
-      "const at = standings.get('$')?.state; if (typeof at === 'string') go();",
+      "const at = foldedStates.get('$')?.state; if (typeof at === 'string') go();",
       'the value of a state is taken apart',
     ],
-    ["const { state } = standing; if (state === 'idle') go();", 'the value of a state is compared'],
-    ["const f = ({ state }: Standing) => state['phase'];", 'the value of a state is taken apart'],
+    ["const { state } = folded; if (state === 'idle') go();", 'the value of a state is compared'],
+    ["const f = ({ state }: FoldedState) => state['phase'];", 'the value of a state is taken apart'],
     ["if (snapshot.matches('ready')) go();", 'a state is tested by its name'],
   ])('is found if code inspects it: %s', (text, found) => {
     expect(readersIn(new Map([['a.ts', text]]))).toContain(`a.ts:1 ${found}`);

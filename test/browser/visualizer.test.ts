@@ -59,13 +59,13 @@ async function recorded(options: PageOptions = {}): Promise<Visualizer> {
 function fleetOf(count: number, recording: string): string {
   const text = readFileSync(recording, 'utf8');
   const book = bookOf(text);
-  const standing = book.standing(book.length - 1, '$/git#1');
-  const manager = book.standing(0, '$');
+  const folded = book.stateOf(book.length - 1, '$/git#1');
+  const manager = book.stateOf(0, '$');
   const machines = [
     { to: '$', ...manager },
     ...Array.from({ length: count }, (_, index) => {
       const name = `server-${index}`;
-      return { to: `$/${name}#1`, ...standing, context: { ...standing?.context, name } };
+      return { to: `$/${name}#1`, ...folded, context: { ...folded?.context, name } };
     }),
   ];
   const entries = machines.map(({ to, ...state }, index) =>

@@ -1,4 +1,7 @@
-/** Compiles the examples of the doc comments against the built package, as a host would. */
+/**
+ * Compiles the examples of the doc comments against the built package, as a host would, and the programs that the page on
+ * migrating starts from against the clients that they use.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +29,15 @@ function examplesIn(file: string): readonly Example[] {
   );
 }
 
+/** Not those of mcp-use, which has 364 packages. */
+function programsBefore(): readonly Example[] {
+  const file = 'docs/guide/migrating.md';
+  const blocks = readFileSync(join(ROOT, file), 'utf8').matchAll(/^```js\n\/\/ before\n(.*?)^```/gms);
+  return [...blocks]
+    .map(([, code = '']) => ({ file: `${file}.ts`, code }))
+    .filter(({ code }) => !code.includes("from 'mcp-use'"));
+}
+
 function moduleOf({ code }: Example): string {
   const imports = [...code.matchAll(/^import .*$/gm)].map(([line]) => line);
   const body = code.replaceAll(/^import .*$/gm, '');
@@ -43,36 +55,42 @@ function moduleOf({ code }: Example): string {
   ].join('\n');
 }
 
-it('compiles every example of a doc comment.', { timeout: LIMIT_MS }, async () => {
-  const files = ['src', 'machines'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => `${folder}/${name}`),
-  );
-  const examples = files.flatMap(examplesIn);
-  expect(examples.length).toBeGreaterThan(30);
-
-  // Inside the project, so that it and other packages resolve by name.
-  const folder = mkdtempSync(join(ROOT, 'dist/examples-'));
-  try {
-    for (const [index, example] of examples.entries()) {
-      const name = `${index}-${example.file.replaceAll('/', '-')}`;
-      writeFileSync(join(folder, name), moduleOf(example));
-    }
-    const compilerOptions = { noEmit: true, noUnusedLocals: false, rootDir: ROOT, types: ['node'] };
-    const config = {
-      extends: join(ROOT, 'tsconfig.json'),
-      compilerOptions,
-      include: ['./*.ts'],
-      exclude: [],
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const outcome = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
-      (error: unknown) => error as { readonly stdout: string },
+it(
+  'compiles every example of a doc comment, and what a host migrates from.',
+  { timeout: LIMIT_MS },
+  async () => {
+    const files = ['src', 'machines'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => `${folder}/${name}`),
     );
-    expect(outcome.stdout).toBe('');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+    const programs = programsBefore();
+    expect(programs).toHaveLength(3);
+    const examples = [...files.flatMap(examplesIn), ...programs];
+    expect(examples.length).toBeGreaterThan(30);
+
+    // Inside the project, so that it and other packages resolve by name.
+    const folder = mkdtempSync(join(ROOT, 'dist/examples-'));
+    try {
+      for (const [index, example] of examples.entries()) {
+        const name = `${index}-${example.file.replaceAll('/', '-')}`;
+        writeFileSync(join(folder, name), moduleOf(example));
+      }
+      const compilerOptions = { noEmit: true, noUnusedLocals: false, rootDir: ROOT, types: ['node'] };
+      const config = {
+        extends: join(ROOT, 'tsconfig.json'),
+        compilerOptions,
+        include: ['./*.ts'],
+        exclude: [],
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+      const outcome = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
+        (error: unknown) => error as { readonly stdout: string },
+      );
+      expect(outcome.stdout).toBe('');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

@@ -223,7 +223,7 @@ export async function parsersFrom(load) {
           maxSize: 100_000,
           onEvent: ({ data }) => (rpc.parseMessages(data) ?? []).forEach(take),
           onRetry: ignore,
-          onWord: ignore,
+          onactivity: ignore,
           onOversize: ignore,
         },
       ),

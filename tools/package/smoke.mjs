@@ -10,6 +10,7 @@ import { emptyProject, install, run, tarballIn } from './install.mjs';
 
 const CHECK_LIMIT_MS = 60_000;
 const MAX_BYTES = 5_000_000;
+const MAX_PACKAGES = 50;
 const NOT_SHIPPED = /\.(?:map|svg|png|jpe?g|gif|webp|avif|ico)$/;
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const { version, peerDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
@@ -24,6 +25,13 @@ const checks = {
     if (unwanted.length > 0) throw new Error(`it ships ${unwanted.join(', ')}`);
     const bytes = files.reduce((sum, name) => sum + statSync(join(shipped, name)).size, 0);
     if (bytes > MAX_BYTES) throw new Error(`it is ${bytes} bytes`);
+  },
+  'it brings at most 50 packages, and none with an install script': () => {
+    const lock = readFileSync(join(folder, 'node_modules', '.package-lock.json'), 'utf8');
+    const packages = Object.entries(JSON.parse(lock).packages);
+    if (packages.length > MAX_PACKAGES) throw new Error(`it brings ${packages.length} packages`);
+    const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place);
+    if (scripted.length > 0) throw new Error(`${scripted.join(', ')} run a script when they are installed`);
   },
   'npm installs it beside the oldest and the newest version of each peer': () => {
     const peers = Object.entries(peerDependencies).map(([name, range]) => ({

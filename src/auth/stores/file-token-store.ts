@@ -10,11 +10,11 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../../config/entry/read-shape.js';
+import { storeFolder } from '../../config/files/user-store.js';
 import { makeFolder } from '../../storage/make-folder.js';
 import { parseJson } from '../../json/parse-json.js';
 import { systemClock } from '../../ports.js';
 import { readStored } from '../../storage/stored-file.js';
-import { userFolder } from '../../storage/user-folder.js';
 import { watchFolder } from '../../storage/watch-folder.js';
 import { writeFileAtomic } from '../../storage/write-file-atomic.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
@@ -24,7 +24,8 @@ import { Mutex } from '../../async/mutex.js';
 export interface FileTokenStoreOptions {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `sign-ins` in the
-   * user's data folder.
+   * user's data folder. Unlike a folder that is named here, the default is not used if it lies inside the project that the
+   * host works in.
    */
   readonly folder?: string;
 }
@@ -44,7 +45,7 @@ export interface FileTokenStoreOptions {
  */
 export function createFileTokenStore(options: FileTokenStoreOptions = {}): TokenStore {
   const turns = new Mutex();
-  const folder = async (): Promise<string> => options.folder ?? defaultFolder();
+  const folder = storeFolder(options.folder, 'data', 'sign-ins');
   const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));
   /** The path of the owner's file; creates the folder. */
   const placeOf = async (owner: TokenOwner): Promise<string> => {
@@ -73,11 +74,6 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
       });
     },
   };
-}
-
-/** The folder in the user's data where Troupe keeps sign-ins. */
-async function defaultFolder(): Promise<string> {
-  return join(await userFolder('data'), 'sign-ins');
 }
 
 function fileName(owner: TokenOwner): string {

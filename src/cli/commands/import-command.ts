@@ -74,9 +74,10 @@ function requireJson({ output }: ImportFlags): void {
 }
 
 function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, terminal: Terminal): void {
-  const those = (wanted: KeptFolder['folder']) =>
-    kept.flatMap(({ spec, folder }) => (folder === wanted ? [spec.name] : []));
-  const [written, unclear] = [those('written'), those('unclear')];
+  const written = kept.flatMap(({ spec, isWritten }) => (isWritten ? [spec.name] : []));
+  const unclear = kept.flatMap(({ spec, unclear: fields }) =>
+    fields.length === 0 ? [] : [`${spec.name} (${fields.join(', ')})`],
+  );
   if (written.length > 0) {
     terminal.note(
       `${output} names the folder in which these servers start, so that they work wherever the file is used: ${listed(written)}`,
@@ -84,7 +85,7 @@ function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, termi
   }
   if (unclear.length > 0) {
     terminal.note(
-      `a variable decides the working folder, which may differ when started from ${output}: ${listed(unclear)}`,
+      `a variable decides whether a path is absolute; if not, it starts from another folder in ${output}: ${listed(unclear)}`,
     );
   }
 }

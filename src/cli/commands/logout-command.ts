@@ -14,7 +14,7 @@ import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
-import { serverCommand } from '../output/server-command.js';
+import { serverCommand } from '../../lifecycle/server-command.js';
 import { needsTrust } from '../../trust/trust-rules.js';
 import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';

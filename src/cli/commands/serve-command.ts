@@ -24,8 +24,7 @@ import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
-import { describeProblem } from '../../config/entry/problem.js';
-import { userFolder } from '../../storage/user-folder.js';
+import { userStore } from '../../config/files/user-store.js';
 import { messageOf } from '../../text/error-message.js';
 import { gatewayToken } from '../gateway-token.js';
 import { joinServeChain } from '../serve-chain.js';
@@ -100,8 +99,7 @@ async function serveServers(
   const { bare = false, failClosed = false, adminTools = false, toolSearch = false } = flags;
   if (bare && names.length !== 1)
     throw new UsageError(`--bare is for one server, and there are ${names.length}: ${names.join(', ')}`);
-  const log = new ServeLog(terminal, systemClock, flags.verbose);
-  for (const warning of warnings) log.warn(describeProblem(warning));
+  const log = new ServeLog(terminal, systemClock, flags.verbose, warnings);
   if (names.length === 0) log.warn(NO_SERVER);
   const options = toTroupeOptions(flags, configuration, { watch: true });
   const gateway = createGateway({
@@ -210,11 +208,13 @@ async function accessOf(flags: ServeFlags, log: ServeLog): Promise<Access> {
     log.warn(`Without a token, every user and every program of this computer may use all servers.${ignored}`);
     return { options: {} };
   }
-  const { token: kept, file } = await gatewayToken(await userFolder('log')).catch((error: unknown) => {
-    throw new UsageError(
-      `The token for clients cannot be kept: ${messageOf(error)}. Give one in ${TOKEN_VARIABLE}, or use --no-token`,
-    );
-  });
+  const { token: kept, file } = await userStore('log')()
+    .then(gatewayToken)
+    .catch((error: unknown) => {
+      throw new UsageError(
+        `The token for clients cannot be kept: ${messageOf(error)}. Give one in ${TOKEN_VARIABLE}, or use --no-token`,
+      );
+    });
   const note = `Clients must send this header; the token is kept in ${file}:\nAuthorization: Bearer ${kept}`;
   return { options: { token: kept }, tokenFile: file, note };
 }

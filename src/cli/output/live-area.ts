@@ -23,13 +23,17 @@ export async function openLiveArea(
 ): Promise<LiveArea> {
   const { createLogUpdate } = await import('log-update');
   const draw = createLogUpdate(stream);
+  let text = '';
   let shown = '';
-  const refresh = (): void => {
-    const text = render();
+  const redraw = (): void => {
     if (text === '' || text === shown) return;
     shown = text;
     stream.write(ERASE_ECHO);
     draw(text);
+  };
+  const refresh = (): void => {
+    text = render();
+    redraw();
   };
   const erase = (): void => {
     shown = '';
@@ -42,7 +46,8 @@ export async function openLiveArea(
     if (isWrapped) stream.write(CLEAR_SCREEN);
     refresh();
   };
-  terminal.overlay = { erase, redraw: refresh };
+  // Other output can be frequent, and the content has its price.
+  terminal.overlay = { erase, redraw };
   stream.on('resize', resized);
   return {
     refresh,

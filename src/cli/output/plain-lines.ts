@@ -5,7 +5,7 @@ import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { countOf, preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { nameOf, oneLine } from './safe-text.js';
-import { serverCommand } from './server-command.js';
+import { serverCommand } from '../../lifecycle/server-command.js';
 
 const LIST_NAMES: Readonly<Record<CatalogList, string>> = {
   tools: 'tools',

@@ -1,10 +1,12 @@
 /** Shows on stderr, if that is a terminal, what a command waits for. Erases it afterwards. */
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
+import { systemClock, type Clock } from '../../ports.js';
 import type { Progress } from '../../protocol/protocol-client.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { truncate } from './fit-text.js';
 import { openLiveArea } from './live-area.js';
+import { RedrawSchedule } from './redraw-schedule.js';
 import { oneLine } from './safe-text.js';
 import type { Terminal } from './terminal.js';
 
@@ -13,23 +15,31 @@ export async function showingProgress<T>(
   terminal: Terminal,
   troupe: Pick<Troupe, 'status' | 'events$'>,
   work: () => Promise<T>,
+  clock?: Clock,
 ): Promise<T> {
-  return showingLine(terminal, async (show) => {
-    const subscription = troupe.events$.subscribe(() => show(() => describeProgress(troupe.status)));
+  const line = (): string => describeProgress(troupe.status);
+  const showing = async (show: Show): Promise<T> => {
+    const subscription = troupe.events$.subscribe(() => show(line));
     try {
       return await work();
     } finally {
       subscription.unsubscribe();
     }
-  });
+  };
+  return showingLine(terminal, showing, clock);
 }
 
 /** Runs `work` and shows the progress that it reports. */
 export async function showingCallProgress<T>(
   terminal: Terminal,
   work: (onProgress: (progress: Progress) => void) => Promise<T>,
+  clock?: Clock,
 ): Promise<T> {
-  return showingLine(terminal, (show) => work((progress) => show(() => describeCallProgress(progress))));
+  return showingLine(
+    terminal,
+    (show) => work((progress) => show(() => describeCallProgress(progress))),
+    clock,
+  );
 }
 
 /** Empty if the command waits for nothing. */
@@ -62,10 +72,14 @@ function describeShare(what: string, share: number): string {
   return `${what} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${Math.floor(100 * share)} %`;
 }
 
-/** The line is read when it is drawn: events can be more frequent, and the status of all servers has its price. */
+/** Takes the line that is shown from now on. It is read when it is drawn. */
+type Show = (line: () => string) => void;
+
+/** Events can be much more frequent than the line is drawn, and the status of all servers has its price. */
 async function showingLine<T>(
   terminal: Terminal,
-  work: (show: (line: () => string) => void) => Promise<T>,
+  work: (show: Show) => Promise<T>,
+  clock: Clock = systemClock,
 ): Promise<T> {
   const { stderr } = terminal;
   if (!terminal.isLive(stderr)) return work(() => {});
@@ -73,12 +87,14 @@ async function showingLine<T>(
   const area = await openLiveArea(terminal, stderr, () =>
     truncate(oneLine(line()), (stderr.columns ?? 80) - 1),
   );
+  const schedule = new RedrawSchedule(clock, () => area.refresh());
   try {
     return await work((next) => {
       line = next;
-      area.refresh();
+      schedule.changed();
     });
   } finally {
+    schedule.close();
     area.close('erase');
   }
 }

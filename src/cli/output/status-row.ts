@@ -5,7 +5,7 @@ import type { ServerStatus } from '../../lifecycle/status.js';
 import { shortDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { nameOf, oneLine } from './safe-text.js';
-import { serverCommand } from './server-command.js';
+import { serverCommand } from '../../lifecycle/server-command.js';
 import { leftOutLines } from './server-notes.js';
 
 /** `good`: usable. `busy`: on its way. `bad`: needs a person. `off`: not wanted. */

@@ -7,15 +7,18 @@ import type { Troupe } from '../../runtime/troupe.js';
 import type { Flags } from '../arguments/flags.js';
 import { openLiveArea } from './live-area.js';
 import { toHeadline } from './plain-lines.js';
+import { RedrawSchedule } from './redraw-schedule.js';
 import { toRow, type Row } from './status-row.js';
 import { countHealth, renderTable } from './status-table.js';
 import type { Terminal } from './terminal.js';
-import { timeLeft } from '../../async/idle-timer.js';
 
 export interface UpView {
   /** Call it when the troupe is closed; the last state stays on the screen. */
   close(): void;
 }
+
+/** The table shows running times. */
+const TICK_MS = 1_000;
 
 type Watched = Pick<Troupe, 'status' | 'events$' | 'whyIdle'>;
 
@@ -54,7 +57,7 @@ async function showTable(troupe: Watched, terminal: Terminal, clock: Clock): Pro
     return renderTable(rows, summary, { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }, colors);
   };
   const area = await openLiveArea(terminal, stdout, render);
-  const schedule = new RedrawSchedule(clock, () => area.refresh());
+  const schedule = new RedrawSchedule(clock, () => area.refresh(), TICK_MS);
   const subscription = troupe.events$.subscribe(({ type }) => {
     hasStarted ||= type === 'manager.started';
     schedule.changed();
@@ -75,47 +78,4 @@ function summarizeAll(rows: readonly Row[], { status, whyIdle }: Watched): strin
   }
   const isOver = status.every(({ state }) => state === 'stopped');
   return isOver ? 'All stopped.' : 'Stopping; Ctrl-C again forces it.';
-}
-
-/**
- * When to draw the live table: soon after an event, but at most every `MIN_MS`; otherwise once a second, because it
- * shows running times.
- */
-const MIN_MS = 100;
-const TICK_MS = 1_000;
-
-export class RedrawSchedule {
-  #timer: unknown;
-  #drawnAt = -Infinity;
-  #isSoon = false;
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly draw: () => void,
-  ) {
-    this.#drawNow();
-  }
-
-  /** Something visible has changed. */
-  changed(): void {
-    if (this.#isSoon) return;
-    this.#isSoon = true;
-    this.#drawIn(timeLeft(this.clock, this.#drawnAt, MIN_MS));
-  }
-
-  close(): void {
-    this.clock.clearTimeout(this.#timer);
-  }
-
-  #drawNow(): void {
-    this.#isSoon = false;
-    this.#drawnAt = this.clock.now();
-    this.draw();
-    this.#drawIn(TICK_MS);
-  }
-
-  #drawIn(ms: number): void {
-    this.clock.clearTimeout(this.#timer);
-    this.#timer = this.clock.setTimeout(() => this.#drawNow(), ms);
-  }
 }

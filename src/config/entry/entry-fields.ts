@@ -6,10 +6,10 @@
 import {
   DURATION,
   FLAG,
+  LIMITS,
   OAUTH,
   POLICY,
   RETRY_CALLS,
-  SERVER_LIMITS,
   SOME_TEXT,
   subset,
   TEXT,
@@ -251,9 +251,9 @@ export const ENTRY_FIELDS = {
   limits: {
     ...SETTING,
     onReload: 'restart',
-    schema: subset(SERVER_LIMITS),
+    schema: subset(LIMITS),
     meaning:
-      'How much one message and one list of the server may hold: stdioMessageBytes, remoteMessageBytes, structuralCharacters, listEntries.',
+      'How much the server may send: stdioMessageBytes, remoteMessageBytes, structuralCharacters, listEntries, eventsPerSecond.',
   },
   protocol: {
     ...SETTING,

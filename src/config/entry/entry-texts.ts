@@ -13,6 +13,12 @@ export interface TextField {
   readonly path: Path;
   /** Which references it can contain. In a field that is read like a command line, a leading `~` is the home folder. */
   readonly syntax: TemplateSyntax;
+  /**
+   * What it means by the folder in which the entry starts: a relative `path` starts there, `shell` code runs there, and a
+   * relative `path-by-file` starts there unless it exists in the folder of the configuration file. Default: nothing, or by way
+   * of `cwd`.
+   */
+  readonly startsIn?: 'path' | 'path-by-file' | 'shell';
 }
 
 export type Rewrite = (text: string, field: TextField) => string;
@@ -34,9 +40,13 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
         args: args.map((arg, index) => rewrite(arg, { path: ['args', index], syntax: syntaxOf(index) })),
       }),
       ...(envFile !== undefined && {
-        envFile: rewrite(envFile, { path: ['envFile'], syntax: 'command-line' }),
+        envFile: rewrite(envFile, {
+          path: ['envFile'],
+          syntax: 'command-line',
+          startsIn: 'path-by-file',
+        }),
       }),
-      ...(cwd !== undefined && { cwd: rewrite(cwd, { path: ['cwd'], syntax: 'command-line' }) }),
+      ...(cwd !== undefined && { cwd: rewrite(cwd, pathField('cwd')) }),
     };
   }
   if ('url' in config) {
@@ -47,21 +57,29 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
       url: rewrite(url, { path: ['url'], syntax: 'plain' }),
       ...(headers !== undefined && { headers: mapValues('headers', headers, rewrite) }),
       ...(headersHelper !== undefined && {
-        headersHelper: rewrite(headersHelper, { path: ['headersHelper'], syntax: 'code' }),
+        headersHelper: rewrite(headersHelper, {
+          path: ['headersHelper'],
+          syntax: 'code',
+          startsIn: 'shell',
+        }),
       }),
       ...(oauth !== undefined && oauth !== false && { oauth: mapValues('oauth', oauth, rewrite) }),
       ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], syntax: 'plain' }) }),
       ...(ca !== undefined && { ca: mapFiles(ca, rewrite) }),
-      ...(cert !== undefined && { cert: rewrite(cert, { path: ['cert'], syntax: 'command-line' }) }),
-      ...(key !== undefined && { key: rewrite(key, { path: ['key'], syntax: 'command-line' }) }),
+      ...(cert !== undefined && { cert: rewrite(cert, pathField('cert')) }),
+      ...(key !== undefined && { key: rewrite(key, pathField('key')) }),
     };
   }
   return config;
 }
 
 function mapFiles(files: string | readonly string[], rewrite: Rewrite): string | readonly string[] {
-  if (typeof files === 'string') return rewrite(files, { path: ['ca'], syntax: 'command-line' });
-  return files.map((file, index) => rewrite(file, { path: ['ca', index], syntax: 'command-line' }));
+  if (typeof files === 'string') return rewrite(files, pathField('ca'));
+  return files.map((file, index) => rewrite(file, pathField('ca', index)));
+}
+
+function pathField(...path: Path): TextField {
+  return { path, syntax: 'command-line', startsIn: 'path' };
 }
 
 function mapValues<T extends object>(field: string, values: T, rewrite: Rewrite): T {

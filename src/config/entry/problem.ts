@@ -31,6 +31,14 @@ export function fieldName(path: Path): string {
   }, '');
 }
 
+const MOST_LISTED = 20;
+
+/** The first of many names as one text, and how many more there are. */
+export function listed<T>(items: readonly T[], inWords: (item: T) => string): string {
+  const names = items.slice(0, MOST_LISTED).map(inWords).join(', ');
+  return items.length > MOST_LISTED ? `${names} and ${items.length - MOST_LISTED} more` : names;
+}
+
 export function isError(problem: ConfigProblem): boolean {
   return problem.severity !== 'warning';
 }

@@ -4,7 +4,8 @@
  */
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../../machines/policy/policy.js';
-import type { EntryOAuth, ServerLimits } from './server-config.js';
+import type { MessageLimits } from '../../json/limits.js';
+import type { EntryOAuth } from './server-config.js';
 
 /** The part of JSON Schema that `readShape` supports. `title` tells a person what was expected. */
 export interface Schema {
@@ -61,12 +62,13 @@ export const RETRY_CALLS: Schema = {
 };
 
 export const COUNT: Schema = { type: 'integer', minimum: 1 };
-export const SERVER_LIMITS = {
+export const LIMITS = {
   stdioMessageBytes: COUNT,
   remoteMessageBytes: COUNT,
   structuralCharacters: COUNT,
   listEntries: COUNT,
-} satisfies { readonly [K in keyof ServerLimits]-?: Schema };
+  eventsPerSecond: COUNT,
+} satisfies { readonly [K in keyof MessageLimits]-?: Schema };
 
 const BACKOFF_KINDS = {
   exponential: {

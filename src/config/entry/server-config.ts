@@ -9,9 +9,6 @@ export type Isolation = 'per-session' | 'shared';
 /** Which versions of the protocol a server may be spoken to in. */
 export type ProtocolChoice = 'auto' | 'old' | 'new';
 
-/** The limits that an entry can set for its server. */
-export type ServerLimits = Omit<MessageLimits, 'eventsPerSecond'>;
-
 /** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
 export interface ServerSettings {
   /** `false` starts no connection; the status is `stopped` with the reason `disabled`. Default true. */
@@ -38,12 +35,15 @@ export interface ServerSettings {
   readonly maxConcurrentCalls?: number;
   /** Whether to repeat calls that were lost with their connection. Default: `retryCalls` of the troupe. */
   readonly retryCalls?: RetryCalls;
-  /** How much one message and one list of the server may hold. Default, for each number: `limits` of the troupe. */
-  readonly limits?: ServerLimits;
+  /**
+   * How much one message and one list of the server may hold, and how many events it may cause. Default, for each number:
+   * `limits` of the troupe.
+   */
+  readonly limits?: MessageLimits;
   /**
    * Which versions of MCP the server is spoken to in. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
-   * one. `auto` finds out: a program is asked in an old version first, an address in the new one, and what a server speaks
-   * is remembered. Default `auto`.
+   * one. `auto` finds out: a server is asked in an old version first, and in the new one if it refuses; what it speaks is
+   * remembered. Default `auto`.
    */
   readonly protocol?: ProtocolChoice;
   /**

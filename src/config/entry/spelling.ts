@@ -1,7 +1,7 @@
 /** The names of fields as people write them: aliases, synonyms, typing mistakes. */
 import { nearestName } from '../../text/near-miss.js';
 import { ALIASES, ENTRY_SCHEMA, FIELD_ROWS } from './entry-fields.js';
-import { printable } from './problem.js';
+import { listed, printable } from './problem.js';
 import type { Report } from './read-shape.js';
 
 export type RawEntry = Readonly<Record<string, unknown>>;
@@ -80,11 +80,10 @@ export function reportUnknown(entry: RawEntry, report: Report): void {
 
 /** The quoted names of unknown fields, each with the field that was probably meant; `others` as in `meantField`. */
 export function withSuggestions(fields: readonly string[], others: readonly string[] = []): string {
-  const names = fields.map((field) => {
+  return listed(fields, (field) => {
     const meant = meantField(field, others);
     return `'${printable(field)}'${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
   });
-  return names.join(', ');
 }
 
 function isNothing(value: unknown): boolean {

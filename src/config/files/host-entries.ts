@@ -25,7 +25,7 @@ export function entriesOf(source: Source, servers: unknown, baseDir: string): So
   const problems: ConfigProblem[] = [];
   for (const [server, entry] of Object.entries(servers)) {
     const validated = validateEntry(server, entry, { source: name });
-    problems.push(...validated.problems);
+    for (const problem of validated.problems) problems.push(problem);
     if (validated.config === undefined) refused.push(printable(server));
     else entries.set(server, validated.config);
   }

@@ -1,9 +1,11 @@
 /** Reads JSON with comments. */
-import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import {
+  DEEPEST,
   makePositionFinder,
   toParsedText,
   TOO_DEEP,
+  tooMuch,
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
@@ -27,21 +29,36 @@ const EXPECTATIONS: Readonly<Record<string, string>> = {
   InvalidCharacter: 'a string holds a control character',
 };
 
+/** Names, values, brackets, commas and colons. */
+const MOST_TOKENS = 1_000_000;
+
 /** Comments, trailing commas and a byte order mark are allowed. */
 export const readJsonText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
+  const excess = excessIn(body);
+  if (excess !== undefined) return excess;
   const errors: ParseError[] = [];
-  let root: Node | undefined;
-  try {
-    root = parseTree(body, errors, { allowTrailingComma: true });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return TOO_DEEP;
-  }
+  const root = parseTree(body, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) return toBrokenText(error, body, root);
   return root === undefined ? { kind: 'empty' } : toParsedText(root, makePositionFinder(body));
 };
+
+/** Uses the parser's own scanner. A bracket closes only the last one that is open, as for the parser. */
+function excessIn(text: string): ParsedText | undefined {
+  const scanner = createScanner(text, true);
+  const open: string[] = [];
+  for (let tokens = 0; tokens <= MOST_TOKENS; tokens += 1) {
+    scanner.scan();
+    const first = text[scanner.getTokenOffset()];
+    if (first === undefined) return undefined;
+    if (first === '{') open.push('}');
+    else if (first === '[') open.push(']');
+    else if (first === open.at(-1)) open.pop();
+    if (open.length > DEEPEST) return TOO_DEEP;
+  }
+  return tooMuch(MOST_TOKENS, 'names, values and brackets');
+}
 
 function toBrokenText(error: ParseError, body: string, root: Node | undefined): ParsedText {
   const code = printParseErrorCode(error.error);

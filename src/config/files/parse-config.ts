@@ -14,7 +14,7 @@ import { originOf } from '../hosts/translation.js';
 import type { InputSpec } from '../entry/server-spec.js';
 import { readJsonText } from './json-text.js';
 import { layoutOf, WRAPPED, type Layout } from './layout.js';
-import { fieldName, printable, type Path, type Position } from '../entry/problem.js';
+import { fieldName, isError, listed, printable, type Path, type Position } from '../entry/problem.js';
 import { isObject } from '../entry/read-shape.js';
 import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } from './text-tree.js';
 import { validateEntry } from '../entry/validate-entry.js';
@@ -74,6 +74,30 @@ export function parseConfigText(
   return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [], surplus: 0 };
 }
 
+/** For one server, or for the rest of the file. Further problems are counted. */
+const MOST_PROBLEMS = 50;
+
+/** The problems without those beyond the limit, and how many these are. */
+function abridged(problems: readonly ConfigProblem[], source: string): readonly ConfigProblem[] {
+  const kept: ConfigProblem[] = [];
+  const counts = new Map<string | undefined, number>();
+  /** One of those beyond the limit, an error if there is one. */
+  const beyond = new Map<string | undefined, ConfigProblem>();
+  for (const problem of problems) {
+    const { server } = problem;
+    const count = (counts.get(server) ?? 0) + 1;
+    counts.set(server, count);
+    const worst = beyond.get(server) ?? problem;
+    if (count <= MOST_PROBLEMS) kept.push(problem);
+    else beyond.set(server, isError(worst) ? worst : problem);
+  }
+  for (const [server, { code, severity = 'error' }] of beyond) {
+    const message = `has ${(counts.get(server) ?? 0) - MOST_PROBLEMS} more problems`;
+    kept.push({ code, severity, source, ...(server !== undefined && { server }), message });
+  }
+  return kept;
+}
+
 interface Parsing {
   readonly sourceName: string;
   readonly layout: Layout;
@@ -83,7 +107,7 @@ interface Parsing {
 }
 
 function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
-  const { layout, problems, report, most } = parsing;
+  const { sourceName, layout, problems, report, most } = parsing;
   const entries: ParsedEntry[] = [];
   const refused: string[] = [];
   const left = new Map<string, string[]>();
@@ -91,19 +115,23 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
   for (const server of found.slice(0, most)) {
     const { name, position } = server;
     const result = parseEntry(tree, server, parsing);
-    if ('foreign' in result) left.set(result.foreign, [...(left.get(result.foreign) ?? []), name]);
-    else if (result.config === undefined) refused.push(printable(name));
+    if ('foreign' in result) {
+      const names = left.get(result.foreign);
+      if (names === undefined) left.set(result.foreign, [name]);
+      else names.push(name);
+    } else if (result.config === undefined) refused.push(printable(name));
     else entries.push({ name, config: result.config, ...position });
   }
   for (const [why, names] of left) {
-    const list = names.map((name) => `'${printable(name)}'`).join(', ');
+    const list = listed(names, (name) => `'${printable(name)}'`);
     report({ code: 'unsupported-entry', severity: 'warning', message: `${list} left out: ${why}` });
   }
+  const inputs = readInputs(tree, report);
   return {
     entries,
     refused,
-    problems,
-    inputs: readInputs(tree, report),
+    problems: abridged(problems, sourceName),
+    inputs,
     turnedOff: readTurnedOff(tree),
     surplus: Math.max(0, found.length - most),
   };
@@ -129,7 +157,7 @@ function parseEntry(
   const value = valueOf(node);
   const place = { source: sourceName, locate: (path: Path) => locate(tree, server, path) };
   if (!isObject(value)) {
-    problems.push(...validateEntry(name, value, place).problems);
+    for (const problem of validateEntry(name, value, place).problems) problems.push(problem);
     return { config: undefined };
   }
   const { expands } = layout;
@@ -149,7 +177,7 @@ function parseEntry(
     });
   }
   const validated = validateEntry(name, entry, { ...place, asWritten: (path) => originOf(path, origins) });
-  problems.push(...validated.problems);
+  for (const problem of validated.problems) problems.push(problem);
   return { config: validated.config };
 }
 
@@ -179,7 +207,7 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
   }
   const commands = Array.isArray(list) ? list.flatMap(commandId) : [];
   if (commands.length > 0) {
-    const message = `only VS Code can run the command of ${commands.join(', ')}: a person is asked instead`;
+    const message = `only VS Code can run the command of ${listed(commands, (id) => id)}: a person is asked instead`;
     report({ code: 'command-input', severity: 'warning', ...found.position, field: 'inputs', message });
   }
   return new Map(specs.map((spec) => [spec.id, spec]));

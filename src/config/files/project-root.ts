@@ -1,6 +1,6 @@
 /** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
-import { access, realpath, stat } from 'node:fs/promises';
-import nodePath, { dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+import { access, readlink, realpath, stat } from 'node:fs/promises';
+import nodePath, { basename, dirname, join, relative, resolve, type PlatformPath } from 'node:path';
 
 /**
  * The folders from `start` upwards that hold one of the `marks`, the nearest first, up to below the user's home folder.
@@ -55,10 +55,16 @@ function upwards(start: string, tops: readonly string[]): readonly string[] {
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o002;
 
-/** Anybody may create files in it, but change only their own. */
+/** Anybody may create files in it, but change only their own. False if there is no such folder. */
 export async function isWorldWritable(folder: string): Promise<boolean> {
-  const { mode } = await stat(folder);
+  const { mode } = (await stat(folder).catch(() => undefined)) ?? { mode: 0 };
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
+}
+
+/** Whether anybody may have put the file, or a link to it, where it is. */
+export async function isFromEverybodys(file: string): Promise<boolean> {
+  const folders = [await realOf(dirname(file)), dirname(await realOf(file))];
+  return (await Promise.all(folders.map(isWorldWritable))).includes(true);
 }
 
 /** A file whose links cannot be read exists all the same. */
@@ -85,9 +91,17 @@ export async function insideOf(
   };
 }
 
-/** The path without links, or as it is if it leads nowhere. */
-export async function realOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+const MAX_LINKS = 40;
+
+/** The path without links. Parts that do not exist yet stay, because they would be created there. */
+export async function realOf(path: string, maxLinks = MAX_LINKS): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return real;
+  const above = dirname(path);
+  if (above === path) return path;
+  const place = join(await realOf(above, maxLinks), basename(path));
+  const target = maxLinks === 0 ? undefined : await readlink(place).catch(() => undefined);
+  return target === undefined ? place : realOf(resolve(dirname(place), target), maxLinks - 1);
 }
 
 export function isBelow(path: string, folder: string): boolean {

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { ConfigProblem } from '../../errors.js';
+import { isFromEverybodys } from './project-root.js';
 import type { Layout } from './layout.js';
 import type { InputSpec, Scope } from '../entry/server-spec.js';
 import type { ServerConfig } from '../entry/server-config.js';
@@ -61,7 +62,7 @@ export interface SourceReport {
  */
 export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 
-const LARGEST_BYTES = 4 * 1024 * 1024;
+const LARGEST_BYTES = 10 * 1024 * 1024;
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -77,7 +78,7 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 /** A file that was opened and cannot be configuration, whatever it contains. Its message says why. */
 class UnfitFile extends Error {}
 
-/** UTF-8, or UTF-16 if a byte order mark says so; at most 4 MiB. */
+/** UTF-8, or UTF-16 if a byte order mark says so; at most 10 MiB. */
 export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
   const file = await open(path, NEVER_WAITING);
   try {
@@ -87,6 +88,17 @@ export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
     await file.close();
   }
 };
+
+/**
+ * Rejects for a file of a project in a folder that everybody can write to. Discovery looks for no project there, since
+ * anybody may have put the file there, or files that its entries use.
+ */
+export async function requireOwnFolder(path: string): Promise<void> {
+  if (!(await isFromEverybodys(path))) return;
+  throw new UnfitFile(
+    'is in a folder that everybody can write to, so it is not used as the file of a project; move it to a folder of your own',
+  );
+}
 
 /** Windows has no such flag. */
 const NEVER_WAITING = constants.O_RDONLY | ((constants as { O_NONBLOCK?: number }).O_NONBLOCK ?? 0);

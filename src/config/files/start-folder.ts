@@ -45,6 +45,14 @@ const OF_HOSTS: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.claude'])
 export async function startFolderOfFile(path: string, cwd: string, otherwise: string): Promise<string> {
   const [file, working] = [await realOf(path), await realOf(cwd)];
   const ofFile = OF_HOSTS.has(basename(dirname(file))) ? dirname(dirname(file)) : dirname(file);
-  const folder = isBelow(file, working) ? working : ofFile;
-  return (await isWorldWritable(folder).catch(() => false)) ? otherwise : folder;
+  return unlessEverybodys(isBelow(file, working) ? working : ofFile, otherwise);
+}
+
+/** For the entries of a file that is said to be a project's: its folder. In one that everybody can write to, `otherwise`. */
+export async function startFolderOfProjectFile(path: string, otherwise: string): Promise<string> {
+  return unlessEverybodys(await realOf(dirname(path)), otherwise);
+}
+
+async function unlessEverybodys(folder: string, otherwise: string): Promise<string> {
+  return (await isWorldWritable(folder)) ? otherwise : folder;
 }

@@ -41,7 +41,8 @@ export interface Repeat extends Position {
   readonly path: Path;
 }
 
-const DEEPEST = 200;
+/** Levels of arrays and objects. */
+export const DEEPEST = 200;
 
 /** The result for a parsed tree. A tree that is nested too deeply is refused, so that recursion over it is safe. */
 export function toParsedText(root: TreeNode, positionAt: (offset: number) => Position): ParsedText {
@@ -77,6 +78,20 @@ export const TOO_DEEP: ParsedText = {
   line: 1,
   column: 1,
 };
+
+// How long a parser takes depends far more on the structure of a text than on its length, so that is measured first.
+
+export function tooMuch(most: number, what: string): ParsedText {
+  const message = `has more than ${most.toLocaleString('en-US')} ${what}, too many for a configuration`;
+  return { kind: 'broken', code: 'too-complex', message, line: 1, column: 1 };
+}
+
+/** Whether the text has more of these characters; `characters` is a global expression. */
+export function hasMoreThan(most: number, characters: RegExp, text: string): boolean {
+  const found = new RegExp(characters);
+  for (let count = 0; found.test(text); count += 1) if (count === most) return true;
+  return false;
+}
 
 /** Members in the order of the text, including repeated names. Empty if `node` is not an object. */
 export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {
@@ -129,7 +144,8 @@ export function repeatsIn(tree: TextTree, node: TreeNode, path: Path = []): read
 }
 
 export function makePositionFinder(text: string): (offset: number) => Position {
-  const starts = [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map((match) => match.index + match[0].length)];
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) starts.push(index + end.length);
   return (offset) => {
     let line = 0;
     for (let after = starts.length; after - line > 1;) {

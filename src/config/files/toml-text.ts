@@ -5,9 +5,11 @@
 import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
 import {
+  hasMoreThan,
   makePositionFinder,
   toParsedText,
   TOO_DEEP,
+  tooMuch,
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
@@ -16,6 +18,7 @@ import {
 const WRITTEN_TWICE = 'a name is written more than once';
 const NOT_CLOSED = 'a bracket is not closed';
 const WRONG_ESCAPE = 'unknown escape; write a backslash twice, or put the text in single quotes';
+const NESTED = 'document contains excessively nested structures. aborting.';
 const OVER = 'the value ends here, but the line continues';
 
 /** The parser has no codes; other messages of it could contain part of the text. */
@@ -41,8 +44,13 @@ const HEADER = /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/;
 const FIELD = /^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_.-])+)\s*=/;
 const KEY_PART = /"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)/g;
 
+/** What separates parts of a text. It also counts within strings. */
+const MARKS = /[=.,[\]{}\r\n]/g;
+const MOST_MARKS = 500_000;
+
 export const readTomlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
+  if (hasMoreThan(MOST_MARKS, MARKS, body)) return tooMuch(MOST_MARKS, 'names, values and lines');
   const positionAt = makePositionFinder(body);
   try {
     const value = parse(body);
@@ -58,6 +66,7 @@ function toBrokenText(error: unknown): ParsedText {
   if (!(error instanceof TomlError)) throw error;
   const { line, column, message } = error;
   const [, reason = ''] = /^Invalid TOML document: (.*)/.exec(message) ?? [];
+  if (reason === NESTED) return TOO_DEEP;
   const expectation = Object.hasOwn(EXPECTATIONS, reason) ? EXPECTATIONS[reason] : undefined;
   return { kind: 'broken', code: 'syntax-error', message: expectation ?? 'this is not TOML', line, column };
 }

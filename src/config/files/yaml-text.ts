@@ -13,9 +13,11 @@ import {
 } from 'yaml';
 import type { Position } from '../entry/problem.js';
 import {
+  hasMoreThan,
   makePositionFinder,
   toParsedText,
   TOO_DEEP,
+  tooMuch,
   withoutByteOrderMark,
   type ParsedText,
   type ReadTree,
@@ -30,6 +32,7 @@ const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
 const MAX_NODES = 100_000;
 /** Indicators of structure in a text: the parser needs milliseconds for a thousand of them. */
 const MAX_INDICATORS = 20_000;
+const INDICATORS = /[-?:,[\]{}&*!"'\r\n]/g;
 
 class Refusal extends Error {
   constructor(
@@ -44,7 +47,7 @@ class Refusal extends Error {
 export const readYamlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
-  if (hasTooMany(body)) return TOO_MUCH;
+  if (hasMoreThan(MAX_INDICATORS, INDICATORS, body)) return tooMuch(MAX_INDICATORS, 'lists, names and lines');
   try {
     const document = parseDocument(body, { prettyErrors: false, stringKeys: true, uniqueKeys: false });
     const [error] = document.errors;
@@ -58,20 +61,6 @@ export const readYamlText: ReadTree = (text) => {
     return toBrokenText(error, positionAt);
   }
 };
-
-const TOO_MUCH: ParsedText = {
-  kind: 'broken',
-  code: 'too-complex',
-  message: `has more than ${MAX_INDICATORS} lists, names and lines`,
-  line: 1,
-  column: 1,
-};
-
-function hasTooMany(text: string): boolean {
-  const indicators = /[-?:,[\]{}&*\r\n]/g;
-  for (let count = 0; indicators.test(text); count += 1) if (count === MAX_INDICATORS) return true;
-  return false;
-}
 
 function toBrokenText(error: unknown, positionAt: (offset: number) => Position): ParsedText {
   if (error instanceof RangeError) return TOO_DEEP;
@@ -104,7 +93,9 @@ class TreeBuilder {
         const name = this.build(key, offset);
         return { ...name, type: 'property', children: [name, this.build(value, name.offset)] };
       });
-      for (const { value } of merges) children.push(...this.merged(value, offset, children));
+      for (const { value } of merges) {
+        for (const child of this.merged(value, offset, children)) children.push(child);
+      }
       return { type: 'object', offset, length: 0, children };
     }
     if (isSeq(part)) {

@@ -68,7 +68,7 @@ function hexOf(half: number): string {
 }
 
 /** The present state of one machine. */
-interface Standing {
+interface MachineState {
   readonly to: string;
   readonly status: string;
   readonly state: StateValue;
@@ -90,13 +90,13 @@ export class StateDigests {
    * The digest of those machines, in any order. Calls `onMoved` for each whose state has changed since the last
    * reading.
    */
-  of(machines: readonly Standing[], onMoved?: (to: string) => void): Digest {
+  of(machines: readonly MachineState[], onMoved?: (to: string) => void): Digest {
     const all = new Digest();
     for (const machine of machines) all.heap(this.#of(machine, onMoved));
     return all;
   }
 
-  #of({ to, status, state, context }: Standing, onMoved: ((to: string) => void) | undefined): Digest {
+  #of({ to, status, state, context }: MachineState, onMoved: ((to: string) => void) | undefined): Digest {
     let known = this.#known.get(to);
     if (known === undefined) {
       known = { context: new ContextDigest(), state: undefined };
@@ -120,9 +120,9 @@ class ContextDigest {
   /** The digest of each field; a field without a value has none, as in JSON. */
   #digests: (Digest | undefined)[] = [];
   #all = new Digest();
-  #last: Standing['context'] | undefined;
+  #last: MachineState['context'] | undefined;
 
-  of(context: Standing['context']): Digest {
+  of(context: MachineState['context']): Digest {
     if (context === this.#last) return this.#all;
     this.#last = context;
     let place = 0;
@@ -135,7 +135,7 @@ class ContextDigest {
     return place === this.#names.length ? this.#all : this.#readAll(context);
   }
 
-  #readAll(context: Standing['context']): Digest {
+  #readAll(context: MachineState['context']): Digest {
     this.#names = Object.keys(context);
     this.#values = [];
     this.#digests = [];

@@ -2,7 +2,7 @@
 import type { StateValue } from 'xstate';
 import { statePath } from '../../../machines/connection/public-state.js';
 import { isSameJson } from '../../json/same-json.js';
-import type { Standing } from './folded-actor.js';
+import type { FoldedState } from './folded-actor.js';
 
 /** Which of the two replays differs from the log. */
 export type ReplayMethod = 'rerun' | 'fold' | 'both';
@@ -53,8 +53,8 @@ function isWithin(expected: StateValue, found: StateValue): boolean {
 }
 
 export function contextDifferences(
-  expected: Standing['context'],
-  found: Standing['context'],
+  expected: FoldedState['context'],
+  found: FoldedState['context'],
 ): readonly ContextDifference[] {
   const fields = new Set([...Object.keys(expected), ...Object.keys(found)]);
   return [...fields]

@@ -31,7 +31,7 @@ import {
   type SnapshotEntry,
   fromLogged,
 } from '../format/entry.js';
-import { FoldedActor, foldedChart, type FoldedChart, type Standing, nothing } from './folded-actor.js';
+import { FoldedActor, foldedChart, type FoldedChart, type FoldedState, nothing } from './folded-actor.js';
 
 /** An entry of the log that the fold cannot follow. */
 export interface Misfit {
@@ -68,8 +68,8 @@ export class Fold {
   }
 
   /** The state of that machine; undefined if the log has not mentioned it. */
-  standing(address: string): Standing | undefined {
-    return this.#actors.get(address)?.standing;
+  stateOf(address: string): FoldedState | undefined {
+    return this.#actors.get(address)?.folded;
   }
 
   /** Whether the chart of that machine takes events of a type in any of its states. */

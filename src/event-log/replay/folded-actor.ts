@@ -26,7 +26,7 @@ import { ChartSteps, type Action, type ActiveStates, type Plan, type Transition 
 type Context = Readonly<Record<string, unknown>>;
 
 /** The state of one machine, as a log has it. */
-export interface Standing {
+export interface FoldedState {
   /** Whether the actor still runs, in the terms of XState. */
   readonly status: AnyMachineSnapshot['status'];
   /** The state value of the machine, as XState writes it. */
@@ -61,7 +61,7 @@ const NO_ITERATIONS_LEFT = 'its transitions without an event do not come to an e
 
 export class FoldedActor {
   readonly #chart: FoldedChart;
-  #status: Standing['status'] = 'active';
+  #status: FoldedState['status'] = 'active';
   #place: ActiveStates;
   #context: Context;
   #details: StatusDetails | undefined;
@@ -85,11 +85,11 @@ export class FoldedActor {
   }
 
   /** A machine that continues from its state in a log. Throws for a state that its chart does not have. */
-  static resume(chart: FoldedChart, { status, state, context, details }: Standing): FoldedActor {
+  static resume(chart: FoldedChart, { status, state, context, details }: FoldedState): FoldedActor {
     return new FoldedActor(chart, chart.machine.resolveState({ value: state, context, status }), details);
   }
 
-  get standing(): Standing {
+  get folded(): FoldedState {
     return {
       status: this.#status,
       state: this.#place.value,

@@ -12,7 +12,7 @@ import { stateText } from './divergence.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
 import { Fold } from './fold.js';
-import type { Standing } from './folded-actor.js';
+import type { FoldedState } from './folded-actor.js';
 import { LineScanner, linesOf, type ActorState, type ScannedLine } from '../format/line-index.js';
 import type { LogProblem } from '../format/read-log.js';
 import { versionProblem } from '../format/version.js';
@@ -24,7 +24,7 @@ export interface Moment {
   /** The entry that was read last; undefined if nothing precedes the moment. */
   readonly entry: LogEntry | undefined;
   /** Every machine that exists at this moment, by address. The manager comes first. */
-  readonly machines: ReadonlyMap<string, Standing>;
+  readonly machines: ReadonlyMap<string, FoldedState>;
 }
 
 /** A log that can be read at any moment. Made by `openLog`. */
@@ -207,10 +207,10 @@ class Log implements OpenLog {
       if (next === undefined) break;
       cursor.fold.take(next);
     }
-    const machines = new Map<string, Standing>();
+    const machines = new Map<string, FoldedState>();
     for (const address of cursor.fold.actors) {
-      const standing = cursor.fold.standing(address);
-      if (standing !== undefined) machines.set(address, standing);
+      const folded = cursor.fold.stateOf(address);
+      if (folded !== undefined) machines.set(address, folded);
     }
     return { entry: this.#entry(wanted), machines };
   }

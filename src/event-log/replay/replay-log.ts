@@ -171,7 +171,7 @@ class Play {
     this.#nextSeq = entry.seq + 1;
     this.#isEnded = entry.kind === 'note' && entry.note.type === 'end';
     replayer.take(entry, bodyIn(text, entry));
-    this.#summary.end(entry, at, (address) => replayer.fold.standing(address));
+    this.#summary.end(entry, at, (address) => replayer.fold.stateOf(address));
     if (replayer.entries % PROGRESS_EVERY === 0) this.#options.progress?.(replayer.entries);
   }
 }

@@ -113,10 +113,10 @@ export class Replayer {
     const isLost = this.#lost.delete(entry.to);
     const now = this.#rerun?.machines().find(({ to }) => to === entry.to);
     this.#compareSnapshot(entry, 'rerun', now);
-    if (!isLost) this.#compareSnapshot(entry, 'fold', this.fold.standing(entry.to));
+    if (!isLost) this.#compareSnapshot(entry, 'fold', this.fold.stateOf(entry.to));
     this.#verify(entry, entry.check, this.#count > before);
     // An older log lacks the contents of new charts' contexts.
-    if (this.hasOtherCharts && !isLost && this.fold.standing(entry.to) !== undefined) return;
+    if (this.hasOtherCharts && !isLost && this.fold.stateOf(entry.to) !== undefined) return;
     this.#parted.delete(`fold ${entry.to}`);
     this.fold.take(entry);
   }
@@ -188,8 +188,8 @@ export class Replayer {
   #foldOutcome(touched: ReadonlySet<string>): Outcome {
     const machines: MachineState[] = [];
     for (const to of touched) {
-      const standing = this.fold.standing(to);
-      if (standing !== undefined) machines.push({ to, ...standing });
+      const folded = this.fold.stateOf(to);
+      if (folded !== undefined) machines.push({ to, ...folded });
     }
     return { method: 'fold', machines, digest: this.#digests.of(machines) };
   }

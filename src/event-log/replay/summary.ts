@@ -8,7 +8,7 @@ import { textOf, type LogEntry, type NoteEntry } from '../format/entry.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
 import { isSameJson } from '../../json/same-json.js';
-import type { Standing } from './folded-actor.js';
+import type { FoldedState } from './folded-actor.js';
 
 /** Maximum number of failures, and of rejections, that are kept of a connection. */
 const MOST = 20;
@@ -79,13 +79,13 @@ export class Summary {
   }
 
   /** Called after the entry was applied, with the states of the machines that it affects, as of `at`. */
-  end(entry: LogEntry, at: number, standingOf: (address: string) => Standing | undefined): void {
+  end(entry: LogEntry, at: number, foldedOf: (address: string) => FoldedState | undefined): void {
     if (entry.kind === 'note') this.#noteRejection(entry, at);
     for (const address of touchedBy(entry)) {
       const name = connectionName(address);
-      const standing = standingOf(address);
-      if (name !== undefined && standing !== undefined)
-        this.#note(entry, at, { address, server: name }, standing);
+      const folded = foldedOf(address);
+      if (name !== undefined && folded !== undefined)
+        this.#note(entry, at, { address, server: name }, folded);
     }
   }
 
@@ -104,7 +104,7 @@ export class Summary {
     entry: LogEntry,
     at: number,
     { address, server }: { readonly address: string; readonly server: string },
-    { state, context }: Standing,
+    { state, context }: FoldedState,
   ): void {
     const record = this.#recordOf(server, at, state);
     const { summary } = record;

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { ServerStatus } from '../../../src/lifecycle/status.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { CRASHING, EVERYTHING, faulty, filesIn, MISSING, useTeam } from '../../support/team.js';
-import { runTroupe } from '../../support/troupe-process.js';
+import { expectGone } from '../../support/guarded-processes.js';
+import { runTroupe, TroupeProcess } from '../../support/troupe-process.js';
 
 useLeakCheck();
 const team = useTeam();
@@ -104,6 +105,29 @@ describe('troupe check', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('✗ silent  handshake-timeout: ');
   });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends at %s, long before its time limits, and leaves no process behind.',
+    async (signal) => {
+      const deaf = `trap '' TERM INT HUP; sleep 60 & echo "pids $$ $!" >&2; wait; sleep 60`;
+      const config = team().write('interrupted.json', {
+        deaf: { command: 'sh', args: ['-c', deaf] },
+        silent: faulty('never-answers-initialize'),
+        crashing: { ...CRASHING, policy: { backoff: { kind: 'fixed', delaysMs: [600_000] } } },
+      });
+      const flags = ['--verbose', '--timeout', '600000', '--attempts', '5', '--config', config];
+      const check = TroupeProcess.start(['check', ...flags]);
+      await check.saw(/ deaf stderr: pids \d+ \d+\n/, 'stderr');
+      await check.saw(/ silent handshaking/, 'stderr');
+      await check.saw(/ crashing reconnecting \(.*backingOff.*\)\n/, 'stderr');
+      check.signal(signal);
+      const { code, signal: killedBy, stdout, stderr } = await check.finished();
+      expect([code, killedBy, stdout]).toEqual([1, null, '']);
+      expect(stderr).toContain('troupe: interrupted\n');
+      const [, ...pids] = / deaf stderr: pids (\d+) (\d+)\n/.exec(stderr) ?? [];
+      await expectGone(pids.map(Number));
+    },
+  );
 
   it('prints the state changes on stderr with --verbose.', async () => {
     const config = team().write('verbose.json', { everything: EVERYTHING });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { serverCommand } from '../../../src/cli/output/server-command.js';
+import { serverCommand } from '../../../src/lifecycle/server-command.js';
 import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import { createMemoryTrustStore } from '../../../src/trust/trust-store.js';
 import { discoverServers } from '../../../src/servers/discover.js';

@@ -88,7 +88,7 @@ describe('a troupe', () => {
       { path: at('.cursor/mcp.json'), scope: 'project', ok: true },
     ]);
     expect(events.of('diagnostic')).toMatchObject([
-      { kind: 'config-problem', problem: 'syntax-error', message: expect.stringContaining('.mcp.json') },
+      { kind: 'config-problem', problem: 'file-unreadable', message: expect.stringContaining('.mcp.json') },
     ]);
   });
 

@@ -190,7 +190,7 @@ describe('a watched file', () => {
     for (const entry of entries) replayer.take(entry);
     replayer.end();
     expect([replayer.divergences, replayer.whyNoRerun]).toEqual([[], undefined]);
-    expect(replayer.fold.standing('$:configuration#1')).toMatchObject({ status: 'done', state: 'closed' });
+    expect(replayer.fold.stateOf('$:configuration#1')).toMatchObject({ status: 'done', state: 'closed' });
   });
 
   it('can be created after the start', async () => {

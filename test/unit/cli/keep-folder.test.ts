@@ -1,4 +1,5 @@
 /** Entries of a project in a file that is elsewhere or is used elsewhere. */
+import { execSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,13 @@ import { keepFolder } from '../../../src/cli/import-file.js';
 import { run } from '../../../src/cli/program.js';
 import { expandConfig } from '../../../src/config/entry/expand.js';
 import type { ServerSpec } from '../../../src/config/entry/server-spec.js';
-import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+import type {
+  HttpServerConfig,
+  ServerConfig,
+  StdioServerConfig,
+} from '../../../src/config/entry/server-config.js';
+import { FIELD_ROWS } from '../../../src/config/entry/entry-fields.js';
+import { mapTexts, type TextField } from '../../../src/config/entry/entry-texts.js';
 import { FakeStream } from '../../support/fake-stream.js';
 
 const PROJECT = '/home/ada/project';
@@ -20,29 +27,128 @@ function spec(config: ServerConfig, scope: ServerSpec['scope'] = 'project'): Ser
 const kept = (config: ServerConfig, file = '/srv/all.json') => keepFolder(spec(config), file);
 
 describe('the folder of an entry', () => {
-  it.each<[ServerConfig & { command: string }, string]>([
+  it.each<[StdioServerConfig, string]>([
     [{ command: 'npx', args: ['-y', 'server', './data'] }, PROJECT],
     [{ command: './run' }, PROJECT],
     [{ command: './run', cwd: 'tools' }, `${PROJECT}/tools`],
     [{ command: './run', cwd: '../other' }, '/home/ada/other'],
     [{ command: './run', cwd: '${workspaceFolder}/tools' }, `${PROJECT}/tools`],
   ])('of %j is written out as %s.', (config, cwd) => {
-    const { spec: written, folder } = kept(config);
-    expect(folder).toBe('written');
-    expect(written.config).toEqual({ ...config, cwd });
+    expect(kept(config)).toEqual({ spec: spec({ ...config, cwd }), isWritten: true, unclear: [] });
   });
 
   it.each<[string, ServerConfig]>([
-    ['is absolute', { command: 'x', cwd: '/srv/x' }],
-    ['is in the home folder', { command: 'x', cwd: '~/x' }],
-    ['does not exist, for a remote server', { url: 'https://x.example/mcp' }],
+    ['is absolute', { command: 'x', cwd: '/srv/x', envFile: '/srv/.env' }],
+    ['is in the home folder', { command: 'x', cwd: '~/x', envFile: '${userHome}/.env' }],
+    ['does not exist, for a remote server', { url: 'https://x.example/mcp', proxy: 'http://proxy' }],
+    ['is absolute, for certificates', { url: 'https://x.example/mcp', ca: ['/a.pem', '~/b.pem'] }],
+    ['does not exist, for a socket', { url: 'unix:///run/x.sock' }],
   ])('that %s stays as it is.', (_, config) => {
-    expect(kept(config)).toEqual({ spec: spec(config), folder: 'as-it-was' });
+    expect(kept(config)).toEqual({ spec: spec(config), isWritten: false, unclear: [] });
   });
 
-  it('that depends on a variable stays as it is and is reported as unclear.', () => {
-    const config = { command: 'x', cwd: '${PLACE}/x' };
-    expect(kept(config)).toEqual({ spec: spec(config), folder: 'unclear' });
+  it.each<[ServerConfig, readonly string[]]>([
+    [{ command: 'x', cwd: '${PLACE}/x' }, ['cwd']],
+    [{ command: 'x', cwd: '/x', envFile: '${input:FILE}' }, ['envFile']],
+    [{ url: 'https://x.example', ca: ['/a.pem', '$CA'], cert: '${CERT:-c.pem}' }, ['ca[1]', 'cert']],
+  ])('that depends on a variable stays as it is and is reported as unclear: %j', (config, unclear) => {
+    expect(kept(config)).toEqual({ spec: spec(config), isWritten: false, unclear });
+  });
+
+  it.each<[scope: ServerSpec['scope'], base: string]>([
+    ['project', PROJECT],
+    ['given', PROJECT],
+    ['user', '${userHome}'],
+  ])('is written out in every field that starts from it, in an entry of scope %s.', (scope, base) => {
+    vi.stubEnv('HOME', PROJECT);
+    const keepOf = (config: ServerConfig) => keepFolder(spec(config, scope), '/srv/all.json').spec.config;
+    const local = keepOf({ command: './x', cwd: 'a', envFile: '.env.${STAGE}/../b', args: ['./y'] });
+    const remote = keepOf({
+      url: 'https://x.example/mcp',
+      ca: ['a.pem', './b.pem'],
+      cert: '../c.pem',
+      key: 'keys/${workspaceFolderBasename}.pem',
+      headersHelper: './headers "$ROOM"',
+    });
+    const single = keepOf({ url: 'https://x.example/mcp', ca: 'a.pem' });
+    vi.unstubAllEnvs();
+    expect(local).toEqual({
+      command: './x',
+      cwd: `${base}/a`,
+      envFile: `${base}/.env.\${STAGE}/../b`,
+      args: ['./y'],
+    });
+    expect(remote).toMatchObject({ ca: [`${base}/a.pem`, `${base}/b.pem`], cert: '/home/ada/c.pem' });
+    expect(remote).toMatchObject({
+      key: `${base}/keys/${scope === 'project' ? 'project' : '${workspaceFolderBasename}'}.pem`,
+      headersHelper: `cd '${PROJECT}' || exit 1; ./headers "$ROOM"`,
+    });
+    expect(single).toMatchObject({ ca: `${base}/a.pem` });
+  });
+
+  it('of every field of an entry that is a path or a program is known.', () => {
+    const fieldsBut = (left: string) =>
+      Object.fromEntries(FIELD_ROWS.flatMap(([name]) => (name === left ? [] : [[name, 'x']])));
+    const local = { ...fieldsBut('url'), args: ['x'], env: { A: 'x' } };
+    const remote = { ...fieldsBut('command'), headers: { A: 'x' }, oauth: { scope: 'x' }, env: { A: 'x' } };
+    const found = new Map<unknown, TextField['startsIn']>();
+    for (const config of [local, remote] as unknown as readonly ServerConfig[])
+      mapTexts(config, (text, { path: [field], startsIn }) => {
+        found.set(field, startsIn);
+        return text;
+      });
+    // Who adds a field decides whether it starts from the folder of the entry.
+    expect(Object.fromEntries(found)).toEqual({
+      command: undefined,
+      args: undefined,
+      env: undefined,
+      envFile: 'path-by-file',
+      cwd: 'path',
+      url: undefined,
+      headers: undefined,
+      headersHelper: 'shell',
+      oauth: undefined,
+      proxy: undefined,
+      ca: 'path',
+      cert: 'path',
+      key: 'path',
+    });
+  });
+
+  it('is the one that a program for headers runs in, whatever its name.', () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-helper-')));
+    const odd = join(root, `it's "odd" $HOME \`x\` \${userHome} & more`);
+    mkdirSync(odd);
+    const moved = keepFolder(
+      { ...spec({ url: 'https://x.example', headersHelper: 'pwd; pwd # done' }), baseDir: odd },
+      '/srv/a.json',
+    );
+    const expansion = expandConfig({ ...moved.spec, baseDir: '/' }, { env: {}, home: '/home/eve' });
+    const { headersHelper = '' } = 'config' in expansion ? (expansion.config as HttpServerConfig) : {};
+    expect(execSync(headersHelper, { cwd: '/', encoding: 'utf8' })).toBe(`${odd}\n${odd}\n`);
+    rmSync(odd, { recursive: true });
+    // It runs nowhere else.
+    expect(() => execSync(headersHelper, { cwd: '/', stdio: 'ignore' })).toThrow();
+    rmSync(root, { recursive: true });
+  });
+
+  it('of a file of variables is the one in which it is found.', () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-env-file-')));
+    mkdirSync(join(root, '.vscode'));
+    const place = {
+      ...spec({ command: 'x', cwd: '/', envFile: '.env' }),
+      baseDir: root,
+      fileDir: join(root, '.vscode'),
+    };
+    const envFileIn = (file: string): unknown =>
+      (keepFolder(place, join(root, file)).spec.config as StdioServerConfig).envFile;
+    const both = () => [envFileIn('all.json'), envFileIn('.mcp.json')];
+    expect(both()).toEqual([join(root, '.vscode/.env'), '.vscode/.env']);
+    writeFileSync(join(root, '.env'), '');
+    expect(both()).toEqual([join(root, '.env'), '.env']);
+    writeFileSync(join(root, '.vscode/.env'), '');
+    expect(both()).toEqual([join(root, '.vscode/.env'), '.vscode/.env']);
+    rmSync(root, { recursive: true });
   });
 
   it('is written out only in the fields that name it.', () => {
@@ -58,28 +164,34 @@ describe('the folder of an entry', () => {
 
   it('is not written out if the file is in the same project folder.', () => {
     const config = { command: './run', args: ['${workspaceFolder}'] };
-    expect(kept(config, `${PROJECT}/.mcp.json`)).toEqual({ spec: spec(config), folder: 'as-it-was' });
-    expect(kept(config, `${PROJECT}/sub/.mcp.json`).folder).toBe('written');
-    expect(kept(config, `${PROJECT}/all.json`).folder).toBe('written');
+    const unchanged = { spec: spec(config), isWritten: false, unclear: [] };
+    expect(kept(config, `${PROJECT}/.mcp.json`)).toEqual(unchanged);
+    expect(kept(config, `${PROJECT}/sub/.mcp.json`).isWritten).toBe(true);
+    expect(kept(config, `${PROJECT}/all.json`).isWritten).toBe(true);
+    const given = spec(config, 'given');
+    expect(keepFolder(given, `${PROJECT}/all.json`)).toEqual({ ...unchanged, spec: given });
+    const remote = { url: 'https://x.example/mcp', headersHelper: './h', ca: 'a.pem' };
+    expect(kept(remote, `${PROJECT}/.mcp.json`)).toEqual({ ...unchanged, spec: spec(remote) });
   });
 
-  it.each(['given', 'host', 'extension'] as const)(
+  it.each(['host', 'extension'] as const)(
     'of an entry that has none is decided by the host (%s).',
     (scope) => {
       const config = { command: './run' };
-      expect(keepFolder(spec(config, scope), '/srv/all.json').folder).toBe('as-it-was');
+      expect(keepFolder(spec(config, scope), '/srv/all.json').isWritten).toBe(false);
     },
   );
 
   it.each<[config: ServerConfig & { command: string }, baseDir: string, cwd: string]>([
     [{ command: 'npx' }, '/home/eve', '${userHome}'],
     [{ command: 'npx', cwd: 'sub' }, '/home/eve', '${userHome}/sub'],
+    [{ command: 'npx', cwd: '../ada' }, '/home/eve', '/home/ada'],
     [{ command: 'npx' }, '/', '/'],
   ])('of an entry of the user that starts at home is written out: %j in %s', (config, baseDir, cwd) => {
     vi.stubEnv('HOME', '/home/eve');
-    const { spec: written, folder } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
+    const { spec: written, isWritten } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
     vi.unstubAllEnvs();
-    expect(folder).toBe('written');
+    expect(isWritten).toBe(true);
     expect(written.config).toEqual({ ...config, cwd });
   });
 
@@ -91,7 +203,7 @@ describe('the folder of an entry', () => {
     expect(expandConfig({ ...written, baseDir: '/elsewhere' }, context)).toEqual(
       expandConfig(plain, context),
     );
-    expect(keepFolder(odd, '/srv/all.json').folder).toBe('unclear');
+    expect(keepFolder(odd, '/srv/all.json').unclear).toEqual(['cwd']);
   });
 });
 
@@ -139,7 +251,7 @@ describe('troupe import', () => {
       `${output} names the folder in which these servers start, so that they work wherever the file is used: lamp\n`,
     );
     expect(stderr.written).toContain(
-      `a variable decides the working folder, which may differ when started from ${output}: moved\n`,
+      `a variable decides whether a path is absolute; if not, it starts from another folder in ${output}: moved (cwd)\n`,
     );
   });
 });

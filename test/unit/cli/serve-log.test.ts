@@ -1,6 +1,7 @@
 /** What `troupe serve` logs about its configuration files. */
 import type { DiagnosticKind } from '../../../src/diagnostic-kind.js';
 import { describe, expect, it } from 'vitest';
+import type { ConfigProblem } from '../../../src/errors.js';
 import { ServeLog } from '../../../src/cli/serve-log.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
@@ -36,6 +37,22 @@ describe('the log of troupe serve', () => {
       '1970-01-01T00:00:00.000Z info gateway The configuration has changed: added docs.',
       "1970-01-01T00:00:00.000Z warn gateway 'docs' goes on as it was.",
     ]);
+  });
+
+  it('begins with the warnings about the configuration, and does not repeat them.', () => {
+    const lines: string[] = [];
+    const warnings: readonly ConfigProblem[] = [
+      { code: 'trust-store-unreadable', source: 'trustStore', message: 'The disk is full.' },
+    ];
+    const note = (line: string) => lines.push(line);
+    const log = new ServeLog({ note }, createControlledClock(0), false, warnings);
+    const problem = {
+      type: 'diagnostic',
+      kind: 'trust-store-problem',
+      message: 'The disk is full.',
+    } as const;
+    log.event({ ...problem, at: 0, seq: 1 });
+    expect(lines).toEqual(['1970-01-01T00:00:00.000Z warn gateway trustStore: The disk is full.']);
   });
 
   it.each<DiagnosticKind>(['catalog-problem', 'message-too-large'])(

@@ -19,12 +19,24 @@ describe('a problem of a store', () => {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
     const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);
     const diagnostics$ = new Subject<DiagnosticEvent>();
-    noteStoreProblems({ diagnostics$ }, terminal);
+    noteStoreProblems({ diagnostics$ }, terminal, []);
     const report = (of: DiagnosticKind): void =>
       diagnostics$.next({ type: 'diagnostic', seq: 1, at: 1, kind: of, message: 'The disk is full.' });
     report(kind);
     report(kind);
     report('cache-problem');
     expect([stdout.written, stderr.written]).toEqual(['', expected]);
+  });
+
+  it('is not repeated if it was among the warnings about the configuration.', () => {
+    const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+    const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);
+    const diagnostics$ = new Subject<DiagnosticEvent>();
+    noteStoreProblems({ diagnostics$ }, terminal, [
+      { code: 'trust-store-unreadable', source: 'trustStore', message: 'The disk is full.' },
+    ]);
+    for (const message of ['The disk is full.', 'The disk is gone.'])
+      diagnostics$.next({ type: 'diagnostic', seq: 1, at: 1, kind: 'trust-store-problem', message });
+    expect(stderr.written).toBe('The disk is gone.\n');
   });
 });

@@ -174,6 +174,6 @@ describe('an invalid log', () => {
   it('that starts a machine without an input leaves it in error.', () => {
     const fold = new Fold();
     fold.take(begins(ROOT, undefined));
-    expect(fold.standing(ROOT)).toMatchObject({ status: 'error' });
+    expect(fold.stateOf(ROOT)).toMatchObject({ status: 'error' });
   });
 });

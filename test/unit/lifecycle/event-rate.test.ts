@@ -4,9 +4,11 @@ import { Publisher } from '../../../src/lifecycle/publish.js';
 import { silentLogger } from '../../../src/ports.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
-function publishing(most: number) {
+function publishing(most: number | ((server: string) => number)) {
   const clock = createControlledClock();
-  const publisher = new Publisher(clock, silentLogger, undefined, most);
+  const publisher = new Publisher(clock, silentLogger, undefined, (server) =>
+    typeof most === 'number' ? most : most(server),
+  );
   const seen: LifecycleEvent[] = [];
   publisher.onevent((event) => seen.push(event));
   const log = (server: string, count: number): void => {
@@ -48,6 +50,25 @@ describe('the events that one server causes', () => {
     expect(count('diagnostic', 'loud')).toBe(2);
     await clock.advance(1_000);
     expect(leftOut().join()).toMatch(/3 of server\.log.*2 of diagnostic/s);
+  });
+
+  it('have a limit for each server, which may change from one second to the next', async () => {
+    const limits: Record<string, number> = { loud: 5, quiet: 1 };
+    const { clock, log, count, leftOut } = publishing((server) => limits[server] ?? 0);
+    const both = async (): Promise<readonly number[]> => {
+      log('loud', 6);
+      log('quiet', 6);
+      await clock.advance(1_000);
+      return [count('server.log', 'loud'), count('server.log', 'quiet')];
+    };
+    expect(await both()).toEqual([5, 1]);
+    limits['quiet'] = 6;
+    expect(await both()).toEqual([10, 7]);
+    expect(leftOut()).toMatchObject(
+      [/more than 5 .*1 of/, /more than 1 .*5 of/, /more than 5 .*1 of/].map((each) =>
+        expect.stringMatching(each),
+      ),
+    );
   });
 
   it('are counted to the end', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,6 +12,7 @@ it.each<[scope: Scope, place: string, values: object, ignored: readonly string[]
   ['user', 'repo/pk', { ROOM: 'hall' }, ['NODE_OPTIONS']],
   ['user', 'repo', { ROOM: 'hall' }, ['NODE_OPTIONS']],
   ['host', 'repo/pk', { ROOM: 'hall' }, ['NODE_OPTIONS']],
+  ['given', 'everybodys', { ROOM: 'hall' }, ['NODE_OPTIONS']],
   ['user', '', { ROOM: 'hall', NODE_OPTIONS: '--import=./x.mjs' }, []],
   ['project', 'repo/pk', { ROOM: 'hall', NODE_OPTIONS: '--import=./x.mjs' }, []],
 ])('what an envFile sets for an entry of scope %s in folder %j', async (scope, place, values, ignored) => {
@@ -19,6 +20,8 @@ it.each<[scope: Scope, place: string, values: object, ignored: readonly string[]
   const cwd = join(base, 'repo', 'pk');
   mkdirSync(join(base, 'repo', '.git'), { recursive: true });
   mkdirSync(cwd);
+  mkdirSync(join(base, 'everybodys'));
+  chmodSync(join(base, 'everybodys'), 0o1777);
   writeFileSync(join(cwd, '.mcp.json'), '{}');
   const envFile = join(base, place, '.env');
   writeFileSync(envFile, 'ROOM=hall\nNODE_OPTIONS=--import=./x.mjs\n');

@@ -167,9 +167,9 @@ describe('a source that cannot be read', () => {
   });
 
   it('is reported if it is far too large', async () => {
-    await written('large.json', ' '.repeat(4 * 1024 * 1024 + 1));
+    await written('large.json', ' '.repeat(10 * 1024 * 1024 + 1));
     const { sources } = await loadConfig({ config: 'large.json', cwd: folder });
-    expect(sources).toMatchObject([{ ok: false, message: expect.stringContaining('larger than 4 MiB') }]);
+    expect(sources).toMatchObject([{ ok: false, message: expect.stringContaining('larger than 10 MiB') }]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The messages between the page and the worker that reads the log. */
 import type { StateValue } from 'xstate';
-import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
@@ -108,8 +108,8 @@ export interface EntryView extends EntryLine {
   /** The entry as recorded. */
   readonly json: unknown;
   /** The actor's state before; undefined for a note. */
-  readonly before: Standing | undefined;
-  readonly after: Standing | undefined;
+  readonly before: FoldedState | undefined;
+  readonly after: FoldedState | undefined;
 }
 
 export interface BookSummary {

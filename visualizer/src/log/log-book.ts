@@ -24,7 +24,7 @@ import {
   type LogHeader,
 } from '../../../src/event-log/format/entry.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
-import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { LineScanner, type ScannedLine } from '../../../src/event-log/format/line-index.js';
 import type { LogProblem, LogProblemCode } from '../../../src/event-log/format/read-log.js';
 import { versionProblem } from '../../../src/event-log/format/version.js';
@@ -186,19 +186,19 @@ export class LogBook {
   }
 
   /** The state of every actor after that entry, by address, the manager first. */
-  standings(position: number): ReadonlyMap<string, Standing> {
+  foldedStates(position: number): ReadonlyMap<string, FoldedState> {
     const { fold } = this.#cursorAt(position);
-    const standings = new Map<string, Standing>();
+    const foldedStates = new Map<string, FoldedState>();
     for (const address of fold.actors) {
-      const standing = fold.standing(address);
-      if (standing !== undefined) standings.set(address, standing);
+      const folded = fold.stateOf(address);
+      if (folded !== undefined) foldedStates.set(address, folded);
     }
-    return standings;
+    return foldedStates;
   }
 
   /** The state of one of them. */
-  standing(position: number, address: string): Standing | undefined {
-    return this.#cursorAt(position).fold.standing(address);
+  stateOf(position: number, address: string): FoldedState | undefined {
+    return this.#cursorAt(position).fold.stateOf(address);
   }
 
   #cursorAt(position: number): Cursor {

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../../src/json/json-object.js';
 import { phaseOf } from '../../../machines/manager/manager.phase.js';
 import { detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
-import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { arrowsOf, type Arrow } from './arrows.js';
 import { laneViewOf } from './bars.js';
 import type {
@@ -134,30 +134,30 @@ export class LogDesk {
   }
 
   #moment(position: number): MomentView {
-    const standings = this.#book.standings(position);
-    const manager = standings.get('$')?.state;
+    const foldedStates = this.#book.foldedStates(position);
+    const manager = foldedStates.get('$')?.state;
     return {
       position,
       at: this.#book.timeOf(position),
       manager: manager === undefined ? '' : phaseOf(manager),
-      rows: rowsOf(standings),
-      auxiliaries: auxiliaryRowsOf(standings),
+      rows: rowsOf(foldedStates),
+      auxiliaries: auxiliaryRowsOf(foldedStates),
     };
   }
 
   #actor(name: string, position: number): ActorView | undefined {
     const lane = this.#book.lane(name);
-    const standings = this.#book.standings(position);
-    const address = addressOf(name, standings);
-    const standing = address === undefined ? undefined : standings.get(address);
-    if (lane === undefined || address === undefined || standing === undefined) return undefined;
+    const foldedStates = this.#book.foldedStates(position);
+    const address = addressOf(name, foldedStates);
+    const folded = address === undefined ? undefined : foldedStates.get(address);
+    if (lane === undefined || address === undefined || folded === undefined) return undefined;
     const change = lane.changeAt(position);
     return {
       name,
       address,
       position,
-      ...standing,
-      details: detailsOf(standing.details),
+      ...folded,
+      details: detailsOf(folded.details),
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };
@@ -230,11 +230,11 @@ export class LogDesk {
     const entry = this.#book.entry(position);
     if (line === undefined || entry === undefined) return undefined;
     const to = entry.kind === 'note' ? undefined : entry.to;
-    const standing = (at: number): Standing | undefined =>
-      to === undefined || at < 0 ? undefined : this.#book.standing(at, to);
+    const folded = (at: number): FoldedState | undefined =>
+      to === undefined || at < 0 ? undefined : this.#book.stateOf(at, to);
     // In this order, because a fold only goes forwards.
-    const before = standing(position - 1);
-    return { ...line, json: entry, before, after: standing(position) };
+    const before = folded(position - 1);
+    return { ...line, json: entry, before, after: folded(position) };
   }
 
   #arrows({ name, upTo, most, hasWire }: ArrowQuery): readonly Arrow[] {

@@ -1,7 +1,7 @@
 /** The list of connections at some moment, from the states of the machines. */
 import { connectionName, rootId } from '../../../src/actor-system/actor-path.js';
 import { contextOf, detailsOf } from '../../../src/event-log/format/by-shape.js';
-import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import {
   hasTag,
@@ -34,19 +34,19 @@ export interface AuxiliaryRow {
 }
 
 /** The latest incarnation of each connection, in the order of appearance. */
-export function rowsOf(standings: ReadonlyMap<string, Standing>): Row[] {
+export function rowsOf(foldedStates: ReadonlyMap<string, FoldedState>): Row[] {
   const rows = new Map<string, Row>();
-  for (const [address, standing] of standings) {
+  for (const [address, folded] of foldedStates) {
     const name = connectionName(address);
-    if (name !== undefined) rows.set(name, rowOf(laneOfConnection(name), address, standing));
+    if (name !== undefined) rows.set(name, rowOf(laneOfConnection(name), address, folded));
   }
   return [...rows.values()];
 }
 
 /** The latest incarnation of each auxiliary machine, in the order of appearance. */
-export function auxiliaryRowsOf(standings: ReadonlyMap<string, Standing>): AuxiliaryRow[] {
+export function auxiliaryRowsOf(foldedStates: ReadonlyMap<string, FoldedState>): AuxiliaryRow[] {
   const rows = new Map<string, AuxiliaryRow>();
-  for (const [address, { state }] of standings) {
+  for (const [address, { state }] of foldedStates) {
     const name = laneAt(address);
     if (rootId(address) !== undefined) rows.set(name, { name, state: stateText(state) });
   }
@@ -54,11 +54,11 @@ export function auxiliaryRowsOf(standings: ReadonlyMap<string, Standing>): Auxil
 }
 
 /** Address of the latest incarnation of the machine in that lane. */
-export function addressOf(lane: string, standings: ReadonlyMap<string, Standing>): string | undefined {
-  return [...standings.keys()].findLast((address) => laneAt(address) === lane);
+export function addressOf(lane: string, foldedStates: ReadonlyMap<string, FoldedState>): string | undefined {
+  return [...foldedStates.keys()].findLast((address) => laneAt(address) === lane);
 }
 
-function rowOf(name: string, address: string, { state, context, details }: Standing): Row {
+function rowOf(name: string, address: string, { state, context, details }: FoldedState): Row {
   const present = publicState(state);
   const known = contextOf(context);
   const shown = detailsOf(details);

@@ -1,7 +1,7 @@
 /** Every entry of the log, and the details of the open one. */
 import { useMemo, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
-import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
 import { CATEGORIES } from '../log/labels.js';
 import { laneTitle } from '../log/lane-names.js';
@@ -256,7 +256,7 @@ function Changes({ entry }: { entry: EntryView }) {
 }
 
 /** The state as one row, and every field of the context. */
-function changesOf(before: Standing | undefined, after: Standing): readonly Difference[] {
+function changesOf(before: FoldedState | undefined, after: FoldedState): readonly Difference[] {
   const states = [before?.state, after.state].map((state) =>
     state === undefined ? undefined : stateText(state),
   );

@@ -1,6 +1,6 @@
 /** A provider that follows a script. Leave `fetch` out, and the client asks the real one. */
 export async function scriptedFetch(_url: unknown, init?: RequestInit): Promise<Response> {
-  const { messages } = JSON.parse(String(init?.body)) as { messages: unknown[] };
+  const { messages } = JSON.parse(init?.body as string) as { messages: unknown[] };
   const isAnswered = messages.length > 1;
   return Response.json({
     type: 'message',

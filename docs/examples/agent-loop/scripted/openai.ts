@@ -14,7 +14,7 @@ interface Message {
 }
 
 export async function scriptedFetch(url: unknown, init?: RequestInit): Promise<Response> {
-  const { input = [], messages = input } = JSON.parse(String(init?.body)) as Request;
+  const { input = [], messages = input } = JSON.parse(init?.body as string) as Request;
   const last = messages.at(-1);
   const isAnswered = last?.type === 'function_call_output' || last?.role === 'tool';
   return Response.json(

@@ -71,6 +71,15 @@ const STORES: readonly (readonly [string, () => TokenStore])[] = [
   ],
 ];
 
+it.each(['@napi-rs/keyring', 'keyring-1'])('The package %s has what the store uses.', async (name) => {
+  const { AsyncEntry } = (await import(name)) as { AsyncEntry: { readonly prototype: object } };
+  expect(AsyncEntry.prototype).toMatchObject({
+    getPassword: expect.any(Function),
+    setPassword: expect.any(Function),
+    deletePassword: expect.any(Function),
+  });
+});
+
 describe.each(STORES)('a store in %s', (_, make) => {
   it('returns what was written, only for its owner, until it is forgotten.', async () => {
     const store = make();

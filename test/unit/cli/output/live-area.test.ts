@@ -36,7 +36,11 @@ describe('the live part of a terminal', () => {
 
   it('stays below everything that is written in the meantime, on either stream.', async () => {
     let count = 1;
-    const { area, terminal, screen } = await openArea(() => ['table', `row ${count}`]);
+    let rendered = 0;
+    const { area, terminal, screen } = await openArea(() => {
+      rendered += 1;
+      return ['table', `row ${count}`];
+    });
     area.refresh();
     terminal.note('a note');
     count = 2;
@@ -44,6 +48,8 @@ describe('the live part of a terminal', () => {
     area.refresh();
     terminal.note('another');
     expect(screen()).toBe('a note\na line\nanother\ntable\nrow 2');
+    // Only a refresh computes the content.
+    expect(rendered).toBe(2);
     area.close('keep');
   });
 

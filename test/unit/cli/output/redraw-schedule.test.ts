@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { RedrawSchedule } from '../../../../src/cli/output/up-view.js';
+import { RedrawSchedule } from '../../../../src/cli/output/redraw-schedule.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
 
 function makeSchedule() {
   const clock = createControlledClock(0);
   const drawn: number[] = [];
-  const schedule = new RedrawSchedule(clock, () => drawn.push(clock.now()));
+  const schedule = new RedrawSchedule(clock, () => drawn.push(clock.now()), 1_000);
   return { clock, drawn, schedule };
 }
 
@@ -42,6 +42,16 @@ describe('the table', () => {
     schedule.changed();
     await clock.advance(1_100);
     expect(drawn).toHaveLength(3);
+  });
+
+  it('is not drawn without a change if it does not depend on the time.', async () => {
+    const clock = createControlledClock(0);
+    let drawn = 0;
+    const schedule = new RedrawSchedule(clock, () => (drawn += 1));
+    expect([drawn, clock.pending]).toEqual([1, []]);
+    schedule.changed();
+    await clock.advance(100);
+    expect([drawn, clock.pending]).toEqual([2, []]);
   });
 
   it('leaves no timer behind.', async () => {

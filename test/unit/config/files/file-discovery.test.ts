@@ -475,6 +475,35 @@ describe('a given file', () => {
     expect(await startOf()).toEqual([home]);
   });
 
+  it.each<[story: string, path: string, everybodys: string]>([
+    ['in that folder', 'shared/a.json', 'shared'],
+    ['that a link in that folder leads to', 'shared/link.json', 'shared'],
+    ['behind a link that leads into that folder', 'own/link.json', 'shared'],
+    ['in a folder of another host', 'own/.vscode/mcp.json', 'own/.vscode'],
+  ])('is refused as a project’s if everybody can write to its folder: %s', async (_, path, everybodys) => {
+    const entry = mcpJson({ lamps: { command: 'lamps' } });
+    const home = await folderWith({
+      'shared/a.json': entry,
+      'own/b.json': entry,
+      'own/.vscode/mcp.json': entry,
+    });
+    await symlink(join(home, 'own/b.json'), join(home, 'shared/link.json'));
+    await symlink(join(home, 'shared/a.json'), join(home, 'own/link.json'));
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+    const loadAs = async (config: NonNullable<LoadOptions['config']>) =>
+      loadConfig({ config, cwd: join(home, 'own'), machine });
+    const file = join(home, path);
+    expect((await loadAs({ path: file, scope: 'project' })).servers).toHaveLength(1);
+    await chmod(join(home, everybodys), 0o1777);
+    const { servers, sources } = await loadAs({ path: file, scope: 'project' });
+    expect(servers).toEqual([]);
+    expect(sources).toMatchObject([{ path: file, ok: false, message: expect.stringContaining(file) }]);
+    // Who trusts the file says so, and nothing starts in that folder all the same.
+    const trusted = await loadAs({ path: file, scope: 'project', trust: 'all' });
+    expect(trusted.servers).toMatchObject([{ scope: 'given' }]);
+    expect(trusted.servers[0]?.baseDir).not.toBe(join(home, everybodys));
+  });
+
   it('inside a project needs trust, unless it is declared trusted, and its paths stay the same.', async () => {
     const root = await folderWith({ '.git/HEAD': '', 'sub/a.json': text });
     const scopeOf = async (config: NonNullable<LoadOptions['config']>) => {

@@ -75,7 +75,6 @@ describe('a text with twenty thousand mistakes', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `"K${index}": []`).join(',\n');
 
   it.each([
-    ['in one entry', 20_000, `{ "mcpServers": { "a": { "command": "x", "env": {\n${many}\n} } } }`],
     ['of another host in one entry', 1, `{ "context_servers": { "a": { "command": "x",\n${many}\n} } }`],
     ['in as many entries', 20_000, `{ "mcpServers": {\n${many}\n} }`],
   ])('is read in time proportional to its size: %s', (_, count, text) => {

@@ -20,7 +20,7 @@ const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const machinesAfter = (entries: readonly LogEntry[]): Record<string, unknown> => {
   const fold = new Fold();
   for (const entry of entries) fold.take(entry);
-  return Object.fromEntries([...fold.actors].map((address) => [address, fold.standing(address)]));
+  return Object.fromEntries([...fold.actors].map((address) => [address, fold.stateOf(address)]));
 };
 
 describe('an opened log', () => {
@@ -55,9 +55,9 @@ describe('an opened log', () => {
         const { machines, entry } = log.at(index + 1);
         expect(entry).toEqual(entries[index]);
         const whole = machinesAfter(entries.slice(0, index + 1));
-        for (const [address, standing] of machines) {
+        for (const [address, folded] of machines) {
           // Machines that ended long ago are no longer in the snapshots.
-          expect(standing, address).toEqual(whole[address]);
+          expect(folded, address).toEqual(whole[address]);
         }
         expect(machines.has('$')).toBe(true);
       }),
@@ -80,7 +80,7 @@ describe('an opened log', () => {
       const latest = new Map<string, string>();
       for (const address of fold.actors) {
         const name = connectionName(address);
-        if (name !== undefined) latest.set(name, stateText(fold.standing(address)?.state));
+        if (name !== undefined) latest.set(name, stateText(fold.stateOf(address)?.state));
       }
       expect(states).toEqual(latest);
     }

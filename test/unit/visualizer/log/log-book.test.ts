@@ -52,7 +52,7 @@ describe('the log of the page', () => {
     await fuzz(
       60,
       fc.property(fc.nat(log.last - log.first), (position) => {
-        expect(book.standings(position)).toEqual(log.at(log.first + position).machines);
+        expect(book.foldedStates(position)).toEqual(log.at(log.first + position).machines);
       }),
     );
   });
@@ -76,7 +76,7 @@ describe('the log of the page', () => {
     expect(book.problem).toBeUndefined();
     expect(book.length).toBe(3);
     expect(book.missed).toBe(97);
-    expect(book.standings(2).get('$')?.state).toMatchObject({ phase: 'reading' });
+    expect(book.foldedStates(2).get('$')?.state).toMatchObject({ phase: 'reading' });
   });
 
   it('ends with a message at an invalid line, and shows the entries before it.', () => {
@@ -134,7 +134,7 @@ describe('the log of the page', () => {
       150,
       fc.property(fc.array(anything, { maxLength: 12 }), (given) => {
         const book = bookOf(`${lines[0] ?? ''}\n${given.join('\n')}\n`);
-        for (let position = 0; position < book.length; position += 1) book.standings(position);
+        for (let position = 0; position < book.length; position += 1) book.foldedStates(position);
         expect(book.length).toBeLessThanOrEqual(given.join('\n').split('\n').length);
       }),
     );
@@ -145,7 +145,7 @@ describe('the log of the page', () => {
     book.append(longLog(flapping, 100_000));
     expect(book.length).toBe(100_000);
     expect(book.positionAt(1_700_000_000_000 + 55_555 * 10 + 3)).toBe(55_555);
-    expect(book.standings(77_777).size).toBeGreaterThan(0);
+    expect(book.foldedStates(77_777).size).toBeGreaterThan(0);
     expect(book.lane('files')?.changes.length).toBeGreaterThan(1_000);
   });
 });

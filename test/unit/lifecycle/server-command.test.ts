@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serverCommand } from '../../../../src/cli/output/server-command.js';
+import { serverCommand } from '../../../src/lifecycle/server-command.js';
 
 describe('the command for one server', () => {
   it.each(['lamp', 'a.b', '@team/lamp', 'mcp+lamp:1', 'lamp-2'])('names a server called %j.', (name) => {

@@ -1,6 +1,6 @@
 /** A `troupe` command for one server, for a person to copy. */
-import { UNPRINTABLE } from '../../config/entry/problem.js';
-import { visibleName } from '../../text/visible-text.js';
+import { UNPRINTABLE } from '../config/entry/problem.js';
+import { visibleName } from '../text/visible-text.js';
 
 /** The name is quoted if a shell would not take it as one word. If it cannot be printed, the command is described. */
 export function serverCommand(command: 'trust' | 'login', server: string): string {

@@ -1,0 +1,64 @@
+/**
+ * The folders in which Troupe keeps what belongs to the user: trusted entries, accepted tools, sign-ins, lists of tools, keys
+ * of the page and the gateway.
+ *
+ * U1. A folder inside the project that the host works in, by its path without links, is never used: whoever wrote the project
+ *     could supply the files, and would get what is written there. A folder that code names is used as it is.
+ * U2. It is decided once for each store, at its first use.
+ */
+import { isAbsolute, join } from 'node:path';
+import { ConfigError } from '../../errors.js';
+import { homeFolder, userFolder, type UserFolderKind } from '../../storage/user-folder.js';
+
+/** Rejects with a `ConfigError` if the folder must not be used. */
+export type StoreFolder = () => Promise<string>;
+
+/** The folder that code names, or one in the user's folder of that kind. */
+export function storeFolder(named: string | undefined, kind: UserFolderKind, name: string): StoreFolder {
+  return named === undefined ? userStore(kind, name) : async () => named;
+}
+
+/** A folder in the user's folder of that kind. */
+export function userStore(kind: UserFolderKind, ...names: readonly string[]): StoreFolder {
+  return once(async () => outsideProject(join(await userFolder(kind), ...names), variableOf(kind)));
+}
+
+/** A folder that a variable of the environment names. */
+export function storeInVariable(variable: string, folder: string): StoreFolder {
+  return once(async () => {
+    if (isAbsolute(folder)) return outsideProject(folder, variable);
+    throw new ConfigError(`${variable} is ignored, because '${folder}' is not an absolute path`);
+  });
+}
+
+function once(decide: StoreFolder): StoreFolder {
+  let decided: Promise<string> | undefined;
+  return () => (decided ??= decide());
+}
+
+async function outsideProject(folder: string, variable: string): Promise<string> {
+  const [{ projectOf }, { insideOf }] = await Promise.all([
+    import('./file-discovery.js'),
+    import('./project-root.js'),
+  ]);
+  const { folders } = await projectOf(process.cwd(), homeFolder());
+  const isInside = await insideOf(folders, 'or-same');
+  if (!(await isInside(folder))) return folder;
+  throw new ConfigError(
+    `${folder} is inside the project, so its files do not count and none is written there; set ${variable} to a folder outside of it`,
+  );
+}
+
+/** The variable that decides where the folder is. */
+function variableOf(kind: UserFolderKind): string {
+  if (process.platform === 'darwin') return 'HOME';
+  if (process.platform === 'win32') return kind === 'config' ? 'APPDATA' : 'LOCALAPPDATA';
+  return VARIABLES[kind];
+}
+
+const VARIABLES: Readonly<Record<UserFolderKind, string>> = {
+  config: 'XDG_CONFIG_HOME',
+  data: 'XDG_DATA_HOME',
+  cache: 'XDG_CACHE_HOME',
+  log: 'XDG_STATE_HOME',
+};

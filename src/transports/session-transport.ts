@@ -91,6 +91,8 @@ export interface SessionTransport extends Transport {
   /**
    * Ends the exchange of a request whose answer is no longer awaited, which tells the server so. Undefined if requests have
    * no exchange of their own: then a message has to tell it.
+   *
+   * @param id JSON-RPC id of the request.
    */
   drop?(id: RequestId): void;
   /** Called for every message and sign of life from the server. */

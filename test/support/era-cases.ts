@@ -223,9 +223,7 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
     'state false',
   ),
   'asks in the old way': modern(
-    calling(
-      () => ({ ...called('asked'), before: [{ id: 'srv-1', method: 'roots/list', params: {} }] }),
-    ),
+    calling(() => ({ ...called('asked'), before: [{ id: 'srv-1', method: 'roots/list', params: {} }] })),
     'asked',
   ),
   'listen, mute': modern(newWith({ 'subscriptions/listen': () => ({ nothing: true }) })),

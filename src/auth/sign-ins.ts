@@ -29,7 +29,7 @@ import {
 } from './auth-options.js';
 import { withEntry } from './entry-oauth.js';
 import { serverAddress } from './stores/token-store.js';
-import { hashOf } from '../config/entry/entry-hash.js';
+import { hashOf } from '../json/canonical-json.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
 import type { NetworkSource } from '../transports/network-source.js';
 import type { OAuthClientProvider } from '../mcp/oauth.js';

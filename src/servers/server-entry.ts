@@ -11,7 +11,7 @@ import {
   type EffectiveSettings,
   type HostSettings,
 } from '../config/entry/effective-settings.js';
-import { hashOf } from '../config/entry/entry-hash.js';
+import { hashOf } from '../json/canonical-json.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';

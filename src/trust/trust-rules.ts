@@ -15,7 +15,7 @@ import { askedAddress } from './asked-address.js';
 import { decidingNames, type DecidingNames } from './deciding-names.js';
 import { decidesWhatRuns } from './deciding-variables.js';
 import { privateNetworkOf } from './private-address.js';
-import { hashOf } from '../config/entry/entry-hash.js';
+import { hashOf } from '../json/canonical-json.js';
 import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
 import { MASK } from '../config/entry/mask-entry.js';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { entryHash, hashOf } from '../../../../src/config/entry/entry-hash.js';
+import { entryHash } from '../../../../src/config/entry/normal-form.js';
+import { hashOf } from '../../../../src/json/canonical-json.js';
 import { parseConfigText } from '../../../../src/config/files/parse-config.js';
 import { validateEntry } from '../../../../src/config/entry/validate-entry.js';
 import type { ServerConfig } from '../../../../src/config/entry/server-config.js';

@@ -79,7 +79,7 @@ const protocolVersion: Plugin = {
   enforce: 'pre',
   resolveId: (specifier, importer) =>
     specifier === '../types.js' && importer?.includes('/@modelcontextprotocol/sdk/')
-      ? sourceOf('src/protocol/initialize-result')
+      ? sourceOf('src/protocol/server-identity')
       : undefined,
 };
 

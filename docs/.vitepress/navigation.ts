@@ -27,6 +27,7 @@ const SECTIONS: readonly Section[] = [
         'trust',
         'review',
         'server-requests',
+        'protocol-versions',
         'gateway',
       ],
       ...[

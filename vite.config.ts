@@ -7,6 +7,7 @@
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
  */
 import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
@@ -79,8 +80,29 @@ const protocolVersion: Plugin = {
   enforce: 'pre',
   resolveId: (specifier, importer) =>
     specifier === '../types.js' && importer?.includes('/@modelcontextprotocol/sdk/')
-      ? sourceOf('src/protocol/initialize-result')
+      ? sourceOf('src/protocol/server-identity')
       : undefined,
+};
+
+/** Bundled packages that are large, and loaded only when they are needed: each is a file of its own, minified. */
+const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
+  'sign-in-packages': /\/node_modules\/(?:@modelcontextprotocol\/sdk|pkce-challenge|zod)\//,
+  'yaml-package': /\/node_modules\/yaml\//,
+};
+
+/** After the parts: they take along what they load. */
+const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));
+
+const minifiedPackages: Plugin = {
+  name: 'minified-packages',
+  async generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type !== 'chunk' || !(file.name in LARGE_PACKAGES)) continue;
+      file.code = (
+        await transform(file.code, { minify: true, keepNames: true, target: 'node20', format: 'esm' })
+      ).code;
+    }
+  },
 };
 
 export default defineConfig(({ mode }) => {
@@ -92,7 +114,7 @@ export default defineConfig(({ mode }) => {
     publicDir: false,
     plugins: [
       protocolVersion,
-      ...(isCommonJs ? [] : [notices(IN_COMMONJS)]),
+      ...(isCommonJs ? [] : [notices(IN_COMMONJS), minifiedPackages]),
       // A `require` of these becomes an `import`.
       ...(isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })]),
     ],
@@ -126,7 +148,7 @@ export default defineConfig(({ mode }) => {
               comments: COMMENTS,
               entryFileNames: '[name].js',
               chunkFileNames: 'chunks/[name].js',
-              codeSplitting: { groups },
+              codeSplitting: { groups: [...groups, ...packages] },
             },
       },
     },

@@ -85,6 +85,7 @@ export type {
   EntryTerms,
   ExtraList,
   HandshakeOutput,
+  NextTerms,
   OpenTransportInput,
   OpenTransportOutput,
   ResolveConfigInput,
@@ -95,6 +96,8 @@ export type {
   SessionKey,
   Settled,
   StopReason,
+  SubscribeOutput,
+  SubscriptionTries,
   TransportKind,
   Unsettled,
   WatchLimits,
@@ -111,6 +114,7 @@ export {
 export { publicState, statePath } from './connection/public-state.js';
 export { acceptedOf, verdict } from './verdict.js';
 export type { TransitionVerdict } from './verdict.js';
+export type { Era } from './policy/protocol-era.js';
 export { classify, FAILURE_CODES, toFailure } from './policy/failure.js';
 export type {
   Failure,

@@ -141,6 +141,7 @@ export type {
   Isolation,
   NamingTemplate,
   PolicyOverrides,
+  ProtocolChoice,
   ServerConfig,
   ServerSettings,
   StdioServerConfig,

@@ -28,6 +28,7 @@ const SECTIONS: readonly Section[] = [
         'trust',
         'review',
         'server-requests',
+        'protocol-versions',
         'gateway',
       ],
       ...[

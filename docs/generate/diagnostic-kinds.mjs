@@ -74,6 +74,12 @@ export const DIAGNOSTIC_KINDS = {
       'A server caused more events in a second than `limits.eventsPerSecond`. Those beyond were not published; the message has their number by type.',
     action: 'Raise its log level (`setLogLevel`), or the limit.',
   },
+  'hook-failed': {
+    severity: 'warning',
+    meaning:
+      'An `afterCall` of the host threw after a call that had failed. The call rejects with its own error.',
+    action: 'Correct the function.',
+  },
   'injection-signals': {
     severity: 'warning',
     meaning:
@@ -84,12 +90,6 @@ export const DIAGNOSTIC_KINDS = {
     severity: 'warning',
     meaning: "The host's own `inspector` threw. It receives no further events.",
     action: 'Correct the inspector.',
-  },
-  'hook-failed': {
-    severity: 'warning',
-    meaning:
-      'An `afterCall` of the host threw after a call that had failed. The call rejects with its own error.',
-    action: 'Correct the function.',
   },
   'invalid-output': {
     severity: 'warning',

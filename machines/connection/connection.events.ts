@@ -6,6 +6,7 @@
  */
 import type { ListPlan } from './list-plan.js';
 import type { Implementation, ServerCapabilities } from '../mcp.js';
+import type { Era } from '../policy/protocol-era.js';
 import type { Failure } from '../policy/failure.js';
 import type { ConnectionPolicy } from '../policy/policy.js';
 import type { StartClaim } from '../policy/start-queue.js';
@@ -67,12 +68,30 @@ export interface EntryTerms {
   readonly policy: ConnectionPolicy;
 }
 
+/** The entry that a connection changes to. */
+export interface NextTerms extends EntryTerms {
+  /** The era that its session speaks, once it is known. */
+  readonly era?: Era;
+}
+
+/** How the stream of changes of the session in use fares. */
+export interface SubscriptionTries {
+  /** Times in a row that it was opened again without lasting. */
+  readonly tries: number;
+  /** When the open one was opened, milliseconds since the epoch; null while there is none. */
+  readonly since: number | null;
+}
+
 /** Context of the connection chart. Plain JSON. */
 export interface ConnectionContext extends ConnectionInput {
   /** The last generation issued, to the session in use or to its successor. */
   readonly issued: number;
   /** The current entry, if the session in use still belongs to the former one. */
-  readonly next: EntryTerms | null;
+  readonly next: NextTerms | null;
+  /** The era of the protocol that the session in use speaks. */
+  readonly era: Era;
+  /** The stream of changes of the session in use. */
+  readonly subscription: SubscriptionTries;
   /** The former session, while its last calls may finish. */
   readonly retiring: number | null;
   /** Why it is shutting down for good, or why it has stopped. */
@@ -183,6 +202,12 @@ export type EnrichCatalogOutput = Settled & {
   readonly resourceTemplates: number;
   /** Number of prompts. */
   readonly prompts: number;
+};
+
+/** Result of the effect `subscribe`. */
+export type SubscribeOutput = Settled & {
+  /** False if the server has nothing to report, so that there is no stream. */
+  readonly isOpen: boolean;
 };
 
 export interface RetireSessionInput extends SessionKey {
@@ -303,6 +328,20 @@ export type ConnectionFact =
   /** The session shows no sign of life, so it must be probed. */
   | {
       readonly type: 'session.quiet';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+    }
+  /** The stream of changes has ended. */
+  | {
+      readonly type: 'subscription.ended';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** When it happened, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** The stream of changes should report something else. */
+  | {
+      readonly type: 'subscription.wanted';
       /** Number of the session, from 1. */
       readonly generation: number;
     }

@@ -1,9 +1,10 @@
 /**
- * `ready`: the server can be used. Five regions run in parallel: liveness, the list of tools, the other lists, the
- * successor after a change of the entry, and the retirement of the former session.
+ * `ready`: the server can be used. Six regions run in parallel: liveness, the list of tools, the other lists, the stream of
+ * changes, the successor after a change of the entry, and the retirement of the former session.
  */
 import { listGroup } from './connection.lists.js';
 import { connection, watchLimits } from './connection.setup.js';
+import { subscription } from './connection.subscription.js';
 import { retirement, succession } from './connection.successor.js';
 import {
   adopted,
@@ -206,5 +207,5 @@ export const ready = connection.createStateConfig({
       ],
     },
   },
-  states: { liveness, catalog, extras, succession, retirement },
+  states: { liveness, catalog, extras, subscription, succession, retirement },
 });

@@ -35,6 +35,7 @@ import type {
   SessionKey,
   Settled,
   StopReason,
+  SubscribeOutput,
   WatchLimits,
   WatchSessionEvent,
   WatchSessionInput,
@@ -47,6 +48,9 @@ import type { ListGroup } from './list-plan.js';
 import { classify, toFailure, type Failure } from '../policy/failure.js';
 import type { ConnectionPolicy } from '../policy/policy.js';
 import type { StartClaim } from '../policy/start-queue.js';
+
+/** JSON-RPC 2.0 section 5.1. */
+const METHOD_NOT_FOUND = -32601;
 
 /** Parameter of actions that record a failure. */
 export interface Failed {
@@ -89,6 +93,7 @@ export const connection = setup({
     enrichCatalog: fromPromise<EnrichCatalogOutput, EnrichCatalogInput>(notProvided),
     authorize: fromPromise<Settled, SessionKey>(notProvided),
     probe: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    subscribe: fromPromise<SubscribeOutput, BoundedSessionInput>(notProvided),
     watchSession: fromCallback<WatchSessionEvent, WatchSessionInput>(() => {}),
     retireSession: fromPromise<Settled, RetireSessionInput>(notProvided),
     releaseSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
@@ -119,6 +124,10 @@ export const connection = setup({
     canOverlap: ({ context }, params: EntryTerms) =>
       context.transport !== 'stdio' && params.transport !== 'stdio',
     mustTakeTurns: (_, params: Failed) => succession.mustTakeTurns(params.failure),
+    isNewEra: ({ context }) => context.era === 'new',
+    hasNothingToReport: (_, params: { output: SubscribeOutput }) => !params.output.isOpen,
+    isUnsupported: (_, params: Failed) => params.failure.rpcCode === METHOD_NOT_FOUND,
+    maySubscribeAgain: ({ context }, params: { at: number }) => update.maySubscribeAgain(context, params.at),
     isEnding: stateIn('#connection.shuttingDown.purpose.ending'),
     isRetiring: ({ context }) => context.retiring !== null,
     isNothingRetiring: ({ context }) => context.retiring === null,
@@ -129,6 +138,7 @@ export const connection = setup({
   delays: {
     backoffDelay: ({ context }) => context.delayMs,
     slowRetryDelay: ({ context }) => context.delayMs,
+    subscriptionDelay: ({ context }) => update.subscriptionDelay(context),
     listChangedDebounce: ({ context }) => context.policy.listChanged.debounceMs,
   },
   actions: {
@@ -145,6 +155,23 @@ export const connection = setup({
     recordSignIn: assign(({ context }, params: { at: number }) => update.recordSignIn(context, params.at)),
     beginSession: assign(({ context }) => update.beginSession(context)),
     recordOpened: assign((_, params: { output: OpenTransportOutput }) => update.recordOpened(params.output)),
+    recordEra: assign((_, params: { output: HandshakeOutput }) => update.recordEra(params.output)),
+    beginSubscription: assign({ subscription: update.UNSUBSCRIBED }),
+    planSubscription: assign(({ context }, params: { at: number }) =>
+      update.planSubscription(context, params.at),
+    ),
+    recordSubscribed: assign(({ context }, params: { output: SubscribeOutput }) =>
+      update.recordSubscribed(context, params.output.at),
+    ),
+    /** What changed while there was no stream was not reported, so the lists are read again. */
+    announceMissed: enqueueActions(({ enqueue, context }, params: { output: SubscribeOutput }) => {
+      const { tries, since } = context.subscription;
+      if (tries === 0 || since !== null) return;
+      const about = { generation: context.generation, at: params.output.at };
+      enqueue.raise({ type: 'catalog.listChanged', ...about });
+      enqueue.raise({ type: 'catalog.extrasChanged', ...about, list: 'resources' });
+      enqueue.raise({ type: 'catalog.extrasChanged', ...about, list: 'prompts' });
+    }),
     enterReady: assign(({ context }) => update.enterReady(context)),
 
     recordFailure: assign((_, params: Failed) => update.recordFailure(params.failure)),
@@ -190,6 +217,9 @@ export const connection = setup({
     planSuccessor: assign(({ context }, params: EntryTerms) => succession.planSuccessor(context, params)),
     recordSuccessorOpened: assign(({ context }, params: { output: OpenTransportOutput }) =>
       succession.recordSuccessorOpened(context, params.output),
+    ),
+    recordSuccessorEra: assign(({ context }, params: { output: HandshakeOutput }) =>
+      succession.recordSuccessorEra(context, params.output),
     ),
     announceListed: raise({ type: 'catalog.listed' }),
     switchSession: assign(({ context }) => succession.switchSession(context)),

@@ -61,12 +61,19 @@ export const starting = connection.createStateConfig({
       initial: 'initializing',
       states: {
         initializing: {
-          description: 'Sends `initialize` and `notifications/initialized`.',
+          description:
+            'Sends `initialize` and `notifications/initialized`, or `server/discover` in the new era.',
           invoke: {
             id: 'handshake',
             src: 'handshake',
             input: boundedBy((policy) => policy.handshakeTimeoutMs),
-            onDone: { target: 'listing', actions: { type: 'emitInitialized', params: outputOf } },
+            onDone: {
+              target: 'listing',
+              actions: [
+                { type: 'emitInitialized', params: outputOf },
+                { type: 'recordEra', params: outputOf },
+              ],
+            },
             onError: attemptFailed,
           },
         },

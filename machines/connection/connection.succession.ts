@@ -2,7 +2,13 @@
  * How a connection changes from one entry to the next: at once, or by a session that is prepared beside the one in use.
  * Pure updates, like those in `connection.update.ts`.
  */
-import type { ConnectionContext, EntryTerms, OpenTransportOutput } from './connection.events.js';
+import type {
+  ConnectionContext,
+  EntryTerms,
+  HandshakeOutput,
+  OpenTransportOutput,
+} from './connection.events.js';
+import { eraOf, type Era } from '../policy/protocol-era.js';
 import { classify, type Failure } from '../policy/failure.js';
 import type { ConnectionPolicy } from '../policy/policy.js';
 
@@ -29,6 +35,15 @@ export function recordSuccessorOpened(
   { at, url, transport }: OpenTransportOutput,
 ): Update {
   return { at, url, next: next && { ...next, transport } };
+}
+
+/** The era of the session that was opened. A log may hold an output without a server. */
+export function eraIn({ server }: Partial<HandshakeOutput>): Era {
+  return eraOf(server?.protocolVersion);
+}
+
+export function recordSuccessorEra({ next }: ConnectionContext, output: HandshakeOutput): Update {
+  return { next: next && { ...next, era: eraIn(output) } };
 }
 
 /** The successor is now in use; the former session ends when its last calls have finished. */

@@ -93,13 +93,19 @@ const preparing = connection.createStateConfig({
       },
     },
     initializing: {
-      description: 'Sends `initialize` and `notifications/initialized`.',
+      description: 'Sends `initialize` and `notifications/initialized`, or `server/discover` in the new era.',
       on: { 'connection.reload': prepareAnother },
       invoke: {
         id: 'handshakeSuccessor',
         src: 'handshake',
         input: successorBoundedBy((policy) => policy.handshakeTimeoutMs),
-        onDone: { target: 'listing', actions: { type: 'emitInitialized', params: outputOf } },
+        onDone: {
+          target: 'listing',
+          actions: [
+            { type: 'emitInitialized', params: outputOf },
+            { type: 'recordSuccessorEra', params: outputOf },
+          ],
+        },
         onError: notPrepared,
       },
     },

@@ -5,10 +5,11 @@
 import type {
   ConnectionContext,
   ConnectionInput,
+  HandshakeOutput,
   OpenTransportOutput,
   ResolveConfigOutput,
 } from './connection.events.js';
-import { applyNext } from './connection.succession.js';
+import { applyNext, eraIn } from './connection.succession.js';
 import { LIST_GROUPS } from './list-plan.js';
 import { backoffDelay, jitterOver } from '../policy/backoff.js';
 import { type Failure, classify } from '../policy/failure.js';
@@ -18,6 +19,9 @@ import { isImmediateRetry, isReached, recordRestart } from '../policy/restart.js
 type Update = Partial<ConnectionContext>;
 
 const NO_TIMES: readonly number[] = [];
+
+/** There was no stream of changes yet. */
+export const UNSUBSCRIBED = { tries: 0, since: null } as const;
 
 /** Upper limit of the jitter for the one attempt that each remote server gets when the network is back. */
 const NETWORK_JITTER_MS = 2_000;
@@ -42,6 +46,8 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
     url: null,
     provenUrl: null,
     failure: null,
+    era: 'old',
+    subscription: UNSUBSCRIBED,
     ...LIST_GROUPS,
   };
 }
@@ -64,6 +70,10 @@ export function recordOpened({ at, url, transport }: OpenTransportOutput): Updat
   return { at, url, transport };
 }
 
+export function recordEra(output: HandshakeOutput): Update {
+  return { era: eraIn(output) };
+}
+
 /** Whether a change announced at `at` may delay the reading that an earlier change is waiting for. */
 export function canWaitLonger({ policy }: ConnectionContext, since: number | null, at: number): boolean {
   return at - (since ?? at) <= policy.listChanged.maxWaitMs - policy.listChanged.debounceMs;
@@ -77,6 +87,33 @@ export function enterReady({ url, provenUrl }: ConnectionContext): Update {
     provenUrl: url ?? provenUrl,
     ...LIST_GROUPS,
   };
+}
+
+/** A stream of changes that lasted this long was no vain try. */
+const LASTING_MS = 30_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** Tries in vain so far, for a stream that ended or failed now. */
+function triesUntil({ subscription: { tries, since } }: ConnectionContext, at: number): number {
+  return since !== null && Math.abs(at - since) >= LASTING_MS ? 0 : tries;
+}
+
+export function maySubscribeAgain(context: ConnectionContext, at: number): boolean {
+  return triesUntil(context, at) < context.policy.maxSubscriptionTries;
+}
+
+export function planSubscription(context: ConnectionContext, at: number): Update {
+  return { subscription: { tries: triesUntil(context, at) + 1, since: null } };
+}
+
+export function recordSubscribed({ subscription }: ConnectionContext, since: number): Update {
+  return { subscription: { ...subscription, since } };
+}
+
+/** The pause before the stream of changes is opened again. */
+export function subscriptionDelay({ subscription: { tries } }: ConnectionContext): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, tries - 1), LONGEST_PAUSE_MS);
 }
 
 /** Every attempt of the round is used up; one whose session only expired uses up none. */

@@ -9,7 +9,7 @@ import type { ConnectionState, ConnectionTag, PublicState } from './connection.s
 /** States of a region in which nothing happens. */
 const NOTHING = 'none';
 /** Regions that say nothing about the tools. */
-const BESIDE = 'extras';
+const BESIDE: ReadonlySet<string> = new Set(['extras', 'subscription']);
 
 /** Memo: it is read at every call, and the value of a state never changes. */
 const ofValue = new WeakMap<object, PublicState>();
@@ -86,7 +86,7 @@ function stepOf(value: StateValue): Step {
 function pathOf(value: StateValue): string {
   if (typeof value === 'string') return value;
   const entries = Object.entries(value);
-  const shown = entries.filter(([region, below]) => region !== BESIDE && below !== NOTHING);
+  const shown = entries.filter(([region, below]) => !BESIDE.has(region) && below !== NOTHING);
   return shown
     .map(([key, below = '']) => (entries.length > 1 ? pathOf(below) : `${key}.${pathOf(below)}`))
     .join('+');

@@ -37,6 +37,11 @@ export interface ConnectionPolicy {
   readonly exhausted: ExhaustedPolicy;
   /** The session is lost after this many exchanges in a row have failed to reach a remote server. At least 1. */
   readonly maxUnreachable: number;
+  /**
+   * The stream of changes of a server of the new era (MCP 2026-07-28) is given up after it was opened again this often in a
+   * row without lasting 30 s. At least 1.
+   */
+  readonly maxSubscriptionTries: number;
   /** A silent server is pinged. A ping without an answer is a miss, and a second miss ends the session. */
   readonly ping: {
     /** Milliseconds of silence after which a ping is sent. 0 = never. */
@@ -129,6 +134,7 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
   immediateRetryWindowMs: 60_000,
   exhausted: { callAfterMs: 30_000, remoteEveryMs: 60_000 },
   maxUnreachable: 2,
+  maxSubscriptionTries: 8,
   ping: { idleMs: 30_000, timeoutMs: 5_000 },
   listChanged: { debounceMs: 300, maxWaitMs: 2_000 },
   stop: { drainMs: 1_000, deleteMs: 2_000, stdinEndMs: 1_000, termMs: 1_000 },

@@ -2,6 +2,7 @@
  * What the effects need from the rest of the runtime. One record, supplied once by the façade.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
+import type { Era } from '../../machines/policy/protocol-era.js';
 import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';
@@ -13,6 +14,7 @@ import type { EffectiveSettings } from '../config/entry/effective-settings.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import type { JsonObject } from '../json/json-object.js';
+import type { EraVerdicts } from '../protocol/era-verdicts.js';
 import type { ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
 import type { Reviews } from '../review/reviews.js';
 import type { SessionPreferences } from '../requests/session-preferences.js';
@@ -96,7 +98,9 @@ export interface EffectPorts {
   readonly network?: NetworkSource;
   /** Default: no sign-in; a server that requires one waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
-  readonly createClient: (server: string) => Promise<ProtocolClient>;
+  /** Which era each server speaks. */
+  readonly eras: EraVerdicts;
+  readonly createClient: (server: string, era: Era, firstId: number) => Promise<ProtocolClient>;
   /** Receives the messages of every session. Default: they are not observed. */
   readonly wire?: Pick<Wire, 'ear'>;
   /** Called with each notification of a server before Troupe acts on it. Default: not called. */

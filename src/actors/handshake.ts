@@ -1,6 +1,6 @@
 /**
- * Sends `initialize` and `initialized`, reports which of them hung, and from then on publishes the server's
- * notifications.
+ * Opens the exchange with the server in the era that it speaks (`open-in-era.ts`), reports which step hung, and from then
+ * on publishes the server's notifications.
  */
 import type {
   BoundedSessionInput,
@@ -14,7 +14,7 @@ import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/nesting.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { cutText } from '../text/cut-text.js';
 import type { JsonObject } from '../json/json-object.js';
-import { RequestLostError } from '../protocol/protocol-client.js';
+import { RequestLostError, type ProtocolClient } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
@@ -22,6 +22,7 @@ import { mayDownload } from '../config/entry/may-download.js';
 import { causeHint } from '../failures/output.js';
 import { effect } from './effect.js';
 import { adviceOnFolder, attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
+import { openInEra } from './open-in-era.js';
 import { requireTransport } from './session-parts.js';
 
 /** A server that sends nonsense may send it without end; these are enough for a person. */
@@ -43,28 +44,22 @@ export function handshake(ports: EffectPorts) {
     advice: adviceOnFolder(ports),
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
-      const client = await ports.createClient(key.name);
-      signal.throwIfAborted();
-      session.client = client;
-      client.onnotification = (method, params, origin) => {
-        ports.onnotification?.({ server: key.name, method, params, origin });
-        publishNotification(ports, key, session, method, params);
+      const attach = (client: ProtocolClient): void => {
+        session.client = client;
+        listenTo(ports, key, session, client);
+        const ear = ports.wire?.ear(key);
+        client.onwire = (direction, message) => {
+          if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
+          ear?.(direction, message);
+        };
       };
-      client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) =>
-        diagnose(ports, key, 'protocol-oddity', message),
-      );
-      const ear = ports.wire?.ear(key);
-      client.onwire = (direction, message) => {
-        if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
-        ear?.(direction, message);
-      };
-      const { serverRequests } = ports;
-      if (serverRequests !== undefined) {
-        client.onrequest = (method, params, asked) => serverRequests.answer(session, method, params, asked);
-      }
       try {
-        const server = await client.open(transport, signal);
-        client.onwire = ear;
+        const { client, server } = await openInEra(ports, key, session.plan.config, {
+          transport,
+          attach,
+          signal,
+        });
+        client.onwire = ports.wire?.ear(key);
         session.capabilities = server.capabilities;
         session.isInitialized = true;
         return { server: maskIdentity(server, ports.servers.mask(key.name)) };
@@ -76,6 +71,20 @@ export function handshake(ports: EffectPorts) {
       }
     },
   });
+}
+
+/** Sets what a client reports to. */
+function listenTo(ports: EffectPorts, key: SessionKey, session: Session, client: ProtocolClient): void {
+  client.onnotification = (method, params, origin) => {
+    ports.onnotification?.({ server: key.name, method, params, origin });
+    publishNotification(ports, key, session, method, params);
+  };
+  client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) => diagnose(ports, key, 'protocol-oddity', message));
+  client.oninterest = () => session.signal({ kind: 'interest' });
+  const { serverRequests } = ports;
+  if (serverRequests !== undefined) {
+    client.onrequest = (method, params, asked) => serverRequests.answer(session, method, params, asked);
+  }
 }
 
 /** Many programs report what they were waiting for only when they are terminated. Never rejects. */
@@ -90,7 +99,7 @@ function whatHung(
   step: string | undefined,
   limitMs: number,
 ): Pick<RawFailure, 'message' | 'hint'> {
-  if (step !== undefined && step !== 'initialize') {
+  if (step !== undefined && step !== 'initialize' && step !== 'server/discover') {
     return {
       message: `The server answered initialize, but did not take ${step} within ${limitMs} ms.`,
       hint: 'It speaks MCP and got stuck during the handshake: see its log. If it is slow, raise its startTimeoutMs.',
@@ -99,14 +108,14 @@ function whatHung(
   // This transport connects with its first message; the reply to that is the first sign of life.
   if (session?.transport?.kind === 'http' && session.activeAt === 0) {
     return {
-      message: `The server could not be reached within ${limitMs} ms, or did not answer initialize.`,
+      message: `The server could not be reached within ${limitMs} ms, or did not answer ${step ?? 'initialize'}.`,
       hint: 'Nothing was received: check its address and the network (VPN, firewall, proxy). If it is slow, raise its startTimeoutMs.',
     };
   }
   const { transport, plan } = session ?? {};
   const isFetched = plan !== undefined && 'command' in plan.config && mayDownload(plan.config);
   return {
-    message: `The server did not answer initialize within ${limitMs} ms.`,
+    message: `The server did not answer ${step ?? 'initialize'} within ${limitMs} ms.`,
     hint:
       hintOfOutput(transport?.stderrTail() ?? [], transport?.stdoutTail?.() ?? []) ??
       (isFetched ? DOWNLOADING : SILENT),

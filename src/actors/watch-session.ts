@@ -1,6 +1,6 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, unreachable, quiet, idle,
- * stable, list changed (`list-watch.ts`). The only sender of session facts. The chart sends new limits when the entry's
+ * stable, list changed (`list-watch.ts`), stream of changes ended. The only sender of session facts. The chart sends new limits when the entry's
  * limits change.
  */
 import { fromCallback } from 'xstate';
@@ -19,7 +19,10 @@ import { timeLeft, whenStill } from '../async/idle-timer.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
 import { ListWatch } from './list-watch.js';
 
-/** How long to wait before a ping: the exchange that broke may belong to a call that is about to settle. */
+/**
+ * How long to wait before a ping: the exchange that broke may belong to a call that is about to settle. Wishes for the
+ * stream of changes are gathered as long.
+ */
 const SETTLING_MS = 100;
 
 type Report = (event: ConnectionEvent) => void;
@@ -65,6 +68,7 @@ class SessionWatch {
   #limits: WatchLimits;
   #timers: readonly (() => void)[];
   #asking: (() => void) | undefined;
+  #subscribing: (() => void) | undefined;
 
   constructor(ports: EffectPorts, session: Session, limits: WatchLimits, report: Report) {
     this.#ports = ports;
@@ -94,6 +98,8 @@ class SessionWatch {
     this.#stopListening();
     this.#cancel();
     this.#lists.end();
+    this.#subscribing?.();
+    this.#subscribing = undefined;
     this.#asking?.();
     this.#asking = undefined;
   }
@@ -112,6 +118,10 @@ class SessionWatch {
       }
       case 'listChanged':
         return this.#lists.announced(signal.list);
+      case 'unheard':
+        return this.#report({ type: 'subscription.ended', generation, at: clock.now() });
+      case 'interest':
+        return this.#subscribeSoon();
       case 'doubt':
         return this.#askSoon();
       case 'overdue':
@@ -163,6 +173,17 @@ class SessionWatch {
   #askIfQuiet(): void {
     const { mayBeSilent, key } = this.#session;
     if (!mayBeSilent) this.#report({ type: 'session.quiet', generation: key.generation });
+  }
+
+  /** Once for interests in quick succession. */
+  #subscribeSoon(): void {
+    if (this.#subscribing !== undefined) return;
+    const { clock } = this.#ports;
+    const timer = clock.setTimeout(() => {
+      this.#subscribing = undefined;
+      this.#report({ type: 'subscription.wanted', generation: this.#session.key.generation });
+    }, SETTLING_MS);
+    this.#subscribing = () => clock.clearTimeout(timer);
   }
 
   #askSoon(): void {

@@ -11,6 +11,7 @@ import { openTransport } from './open-transport.js';
 import { probe } from './probe.js';
 import { readTools } from './read-tools.js';
 import { resolveConfig } from './resolve-config.js';
+import { subscribe } from './subscribe.js';
 import { watchSession } from './watch-session.js';
 
 export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof connectionMachine {
@@ -25,6 +26,7 @@ export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof c
       enrichCatalog: enrichCatalog(ports),
       authorize: authorize(ports),
       probe: probe(ports),
+      subscribe: subscribe(ports),
       retireSession: retireSession(ports),
       watchSession: watchSession(ports),
       releaseSession: close,

@@ -49,12 +49,16 @@ export interface CallChange {
 
 /** How a call ended: with a result, `isError` included, or with an error. */
 export type CallEnd =
+  /** The call has a result. */
   | {
       /** The server's result, as the hooks before left it. */
       readonly result: CallToolResult;
+      /** Absent. */
       readonly error?: undefined;
     }
+  /** The call has failed. */
   | {
+      /** Absent. */
       readonly result?: undefined;
       /** What the call rejects with. */
       readonly error: unknown;

@@ -6,7 +6,11 @@ import type { OptionNames } from '../text/option-names.js';
 import type { LifecycleEvent, LifecycleEventType } from './event.js';
 import type { Subscribable } from './stream.js';
 
-/** The lifecycle event of that type. */
+/**
+ * The lifecycle event of that type.
+ *
+ * @typeParam T The type of the event, for instance `connection.ready`.
+ */
 export type EventOf<T extends LifecycleEventType> = Extract<LifecycleEvent, { readonly type: T }>;
 
 /** Options of `Troupe.events`. */
@@ -17,7 +21,11 @@ export interface EventsOptions {
   readonly buffer?: number;
 }
 
-/** Options of `Troupe.once`. */
+/**
+ * Options of `Troupe.once`.
+ *
+ * @typeParam T The type of the event.
+ */
 export interface OnceOptions<T extends LifecycleEventType> {
   /** Which event to wait for. Default: the next one of the type. */
   readonly filter?: (event: EventOf<T>) => boolean;

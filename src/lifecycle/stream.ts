@@ -5,15 +5,27 @@
 /** @ts-ignore A host may not have the types of RxJS: the name is then `any`. */
 import type { Observable } from 'rxjs';
 
-/** What a stream calls. Each function is optional. */
+/**
+ * What a stream calls. Each function is optional.
+ *
+ * @typeParam T Type of the values.
+ */
 export interface StreamObserver<T> {
-  /** Called with each value. */
+  /**
+   * Called with each value.
+   *
+   * @param value The value.
+   */
   next?(value: T): void;
   /** Called at the end. */
   complete?(): void;
 }
 
-/** The part of an `Observable` that needs no types of RxJS. `from` of RxJS takes it. */
+/**
+ * The part of an `Observable` that needs no types of RxJS. `from` of RxJS takes it.
+ *
+ * @typeParam T Type of the values.
+ */
 export interface Subscribable<T> {
   /**
    * Calls a function, or the functions of an observer, until `unsubscribe` or the end. An error of an observer is logged and
@@ -30,5 +42,7 @@ export interface Subscribable<T> {
 /**
  * An `Observable` of RxJS; a `Subscribable` for a host without the types of RxJS: what cannot be resolved is `any`, and only
  * `any` fits everything.
+ *
+ * @typeParam T Type of the values.
  */
 export type Stream<T> = { of: Observable<T> } extends { of: 'nothing' } ? Subscribable<T> : Observable<T>;

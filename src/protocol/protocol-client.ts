@@ -69,6 +69,8 @@ export interface ProtocolClient {
   open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity>;
   request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;
+  /** Only in the new era: asks the server to report changes. */
+  readonly listen?: Listen | undefined;
   /** Number of requests without an answer. */
   readonly pending: number;
   /** JSON-RPC id of the request that was sent last; undefined before the first. */
@@ -87,7 +89,23 @@ export interface ProtocolClient {
   onwire?: ((direction: 'sent' | 'received', message: object) => void) | undefined;
   /** Called for something odd that has no further effect. */
   onoddity?: ((message: string) => void) | undefined;
+  /** Called if what `listen` asks for has changed, so that it must be called again. */
+  oninterest?: (() => void) | undefined;
+  /** Called if the server no longer speaks the version that was agreed on. */
+  onrefused?: ((refusal: ProtocolFailure) => void) | undefined;
 }
+
+/** A stream of changes that the server has acknowledged (MCP 2026-07-28, `subscriptions/listen`). */
+export interface Listening {
+  /** Resolves when the stream is over, however it ended. Never rejects. */
+  readonly over: Promise<void>;
+}
+
+/**
+ * Opens the stream of changes in place of an earlier one. Resolves when the server has acknowledged it; with undefined if
+ * there is nothing to listen to. Rejects as a request does.
+ */
+export type Listen = (signal: AbortSignal) => Promise<Listening | undefined>;
 
 export interface ProtocolClientOptions {
   readonly clientInfo: Implementation;
@@ -96,6 +114,8 @@ export interface ProtocolClientOptions {
   readonly meta?: JsonObject | undefined;
   /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>;
+  /** Id of its first request: above those of an earlier client of the same transport. Default 0. */
+  readonly firstId?: number | undefined;
 }
 
 export type CreateProtocolClient = (options: ProtocolClientOptions) => ProtocolClient;
@@ -137,12 +157,17 @@ export class RequestLostError extends Error {
 export class ProtocolFailure extends Error {
   override readonly name = 'ProtocolFailure';
 
-  constructor(readonly failure: RawFailure) {
+  constructor(
+    readonly failure: RawFailure,
+    /** The versions that the server names, if it is about them. */
+    readonly versions: readonly string[] = [],
+  ) {
     super(failure.message);
   }
 }
 
 /** JSON-RPC 2.0 section 5.1. */
+export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;

@@ -34,6 +34,7 @@ import type { TroupeOptions } from '../options.js';
 import { PACKAGE } from '../package.js';
 import { systemClock, type Clock } from '../ports.js';
 import { createClient } from '../protocol/create-client.js';
+import { EraVerdicts } from '../protocol/era-verdicts.js';
 import { SessionPreferences } from '../requests/session-preferences.js';
 import { TroupeRequests } from '../requests/troupe-requests.js';
 import { toReviewOptions } from '../review/review-option.js';
@@ -190,7 +191,9 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     createTransport: internals.createTransport ?? createTransport,
     network,
     signIns,
-    createClient: (server) => createClient({ ...declared(server), meta: internals.handshakeMeta, clock }),
+    eras: new EraVerdicts(clock),
+    createClient: (server, era, firstId) =>
+      createClient(era, { ...declared(server), meta: internals.handshakeMeta, clock, firstId }),
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),

@@ -152,6 +152,7 @@ export class Troupe {
   /**
    * Resolves with the next event of that type.
    *
+   * @typeParam T The type of the event.
    * @param type The type, for instance `connection.ready`.
    * @param options Which event of the type, and a signal that ends the wait. Default: the next one, and no signal.
    *
@@ -171,6 +172,7 @@ export class Troupe {
   /**
    * Calls a function for every event of that type until the returned function is called, or the troupe is closed.
    *
+   * @typeParam T The type of the event.
    * @param type The type, for instance `connection.ready`.
    * @param listener Its errors are logged and have no other effect.
    *
@@ -190,6 +192,7 @@ export class Troupe {
    * Calls a function with a list of the troupe now, and whenever the list has changed, until the returned function is
    * called or the troupe is closed.
    *
+   * @typeParam L The name of the list.
    * @param list Name of the list, such as `status` or `tools`.
    * @param listener Its errors are logged and have no other effect.
    *

@@ -17,7 +17,7 @@ import type { ServerList, SessionKey } from '../../machines/connection/connectio
 import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';
 import type { ToolCheck } from '../catalog/tool-check.js';
-import type { ProtocolClient } from '../protocol/protocol-client.js';
+import type { Listening, ProtocolClient } from '../protocol/protocol-client.js';
 import { ListReads } from './list-reads.js';
 import { PendingCalls, type PendingCall } from './pending-calls.js';
 import type { SessionTransport } from '../transports/session-transport.js';
@@ -34,6 +34,10 @@ export type SessionSignal =
   /** `count` exchanges in a row have failed to reach the server. */
   | { readonly kind: 'unreachable'; readonly count: number; readonly failure: RawFailure }
   | { readonly kind: 'listChanged'; readonly list: ServerList }
+  /** What the session wants to be told of has changed. */
+  | { readonly kind: 'interest' }
+  /** The stream of changes has ended. */
+  | { readonly kind: 'unheard' }
   /** A fault that does not prove a loss: the server should be pinged. */
   | { readonly kind: 'doubt' }
   /** A call timed out, and the server has been silent since it was sent. */
@@ -49,6 +53,8 @@ export class Session {
   capabilities: ServerCapabilities = {};
   /** The handshake is done. */
   isInitialized = false;
+  /** The stream of changes that is open, if there is one. */
+  listening: Listening | undefined;
   /** The tools that the server has listed, until they are adopted. */
   listed: ToolCheck | undefined;
   /** How many tools it listed last, whether or not they can be used; undefined if it refused to. */

@@ -58,6 +58,7 @@ const SCRIPT: Schema = {
   properties: {
     tools: LIST,
     pages: { type: 'array', items: LIST },
+    era: { type: 'string', enum: ['old', 'new', 'both'] },
     protocolVersion: TEXT,
     capabilities: OBJECT,
     start: { type: 'object', properties: MISBEHAVIOR, additionalProperties: false },

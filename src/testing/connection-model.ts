@@ -15,6 +15,8 @@ import type {
 import { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type { Failure, FailureCode, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
+import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { doneEvent, errorEvent, type EdgeOptions } from './edge-paths.js';
 
 /** The time of everything that happens in the model, in milliseconds since the epoch. */
@@ -27,6 +29,7 @@ export const PAST_ALL_TIMERS_MS = 600_000;
 const MODEL_POLICY: ConnectionPolicy = {
   ...DEFAULT_POLICY,
   maxAttempts: 2,
+  maxSubscriptionTries: 1,
   backoff: { kind: 'fixed', delaysMs: [1_000] },
   intensity: { restarts: 0, periodMs: 30_000 },
   signIns: { restarts: 1, periodMs: 60_000 },
@@ -48,6 +51,9 @@ const SERVER: ServerIdentity = {
   protocolVersion: '2025-11-25',
   instructions: null,
 };
+
+/** In this model, servers in the process speak the new era, and others the old one. */
+const STATELESS_SERVER = { ...SERVER, protocolVersion: NEW_VERSION };
 
 const SETTLED = { startedAt: MODEL_START, at: MODEL_START };
 
@@ -78,6 +84,7 @@ export function connectionModel(): ConnectionModel {
       start({ transport: 'stdio', wanted: false }),
       start({ transport: 'stdio', crash: crashFailure('on purpose', 0), isAttempted: true }),
       start({ transport: 'http' }),
+      start({ transport: 'in-process' }),
       start({ transport: 'http', online: false }),
       start({ policy: { ...MODEL_POLICY, intensity: { restarts: 1, periodMs: 30_000 } } }),
       start({ crash: { ...failureOf('permanent', 'session'), code: 'internal' } }),
@@ -88,7 +95,7 @@ export function connectionModel(): ConnectionModel {
     ],
     events: (snapshot) => [...endsOf(snapshot), ...timersOf(snapshot), ...eventsTo(snapshot)],
     key: keyOf,
-    maxSnapshots: 20_000,
+    maxSnapshots: 30_000,
   };
 }
 
@@ -113,10 +120,11 @@ const contextOf = (snapshot: AnyMachineSnapshot): ConnectionContext => snapshot.
 function keyOf(snapshot: AnyMachineSnapshot): string {
   const context = contextOf(snapshot);
   const { transport, attempt, online, wanted, unasked, signIns, policy } = context;
-  const { failure, next, retiring, tools, extras } = context;
+  const { failure, next, retiring, tools, extras, era, subscription } = context;
   return JSON.stringify([
     snapshot.value,
     [transport, attempt, online, wanted, unasked, signIns.length],
+    [era, subscription.tries, subscription.since === null],
     [failure, next, retiring, tools.dueSince, extras.dueSince].map((field) => field === null),
     [policy.exhausted.remoteEveryMs, policy.intensity.restarts],
   ]);
@@ -147,7 +155,9 @@ function outputsOf(slot: string, { transport, next }: ConnectionContext): object
         { transport: next?.transport ?? transport, pid: transport === 'stdio' ? 4_711 : null, url: null },
       ];
     case 'handshake':
-      return [{ server: SERVER }];
+      return [{ server: (next?.transport ?? transport) === 'in-process' ? STATELESS_SERVER : SERVER }];
+    case 'subscribe':
+      return [{ isOpen: true }, { isOpen: false }];
     case 'enrichCatalog':
       return [{ resources: 0, resourceTemplates: 0, prompts: 0 }];
     case 'adoptTools':
@@ -174,6 +184,8 @@ function failuresOf(slot: string): Failure[] {
         failureOf('authorize', 'launch'),
         failureOf('permanent', 'launch'),
       ];
+    case 'subscribe':
+      return [failureOf('retry', 'session'), { ...failureOf('retry', 'session'), rpcCode: METHOD_NOT_FOUND }];
     case 'authorize':
       return [failureOf('retry', 'handshake'), failureOf('permanent', 'handshake')];
     case 'probe':
@@ -232,6 +244,8 @@ function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
     { type: 'session.stable', generation },
     { type: 'session.idle', generation },
     { type: 'session.quiet', generation },
+    { type: 'subscription.ended', generation, at: MODEL_START },
+    { type: 'subscription.wanted', generation },
     ...[MODEL_START, MODEL_START + PAST_ALL_TIMERS_MS].flatMap((at): ConnectionEvent[] => [
       { type: 'catalog.listChanged', generation, at },
       { type: 'catalog.extrasChanged', generation, at, list: 'resources' },

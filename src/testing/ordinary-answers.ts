@@ -1,6 +1,10 @@
 /** The answers of a scripted server if its script has none: the ones of a small, well-behaved server. */
 import type { Tool } from '../mcp/server-offers.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
+import { isJsonObject } from '../json/json-object.js';
 import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
+import { META_PREFIX } from '../protocol/server-identity.js';
+import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
 import type { Params, ServerScript } from './server-script.js';
 
 /**
@@ -47,7 +51,11 @@ export function text(value: string): {
 export function ordinaryAnswer(script: ServerScript, method: string, params: Params): unknown {
   const { protocolVersion, capabilities = { tools: { listChanged: true } } } = script;
   switch (method) {
+    case 'server/discover':
+      if (script.era !== 'new' && script.era !== 'both') break;
+      return { supportedVersions: [NEW_VERSION], capabilities, instructions: 'Be kind.' };
     case 'initialize':
+      if (script.era === 'new') throw refusedVersion(params['protocolVersion']);
       return {
         protocolVersion: protocolVersion ?? params['protocolVersion'],
         capabilities,
@@ -60,9 +68,32 @@ export function ordinaryAnswer(script: ServerScript, method: string, params: Par
       return text(`${String(params['name'])} ${JSON.stringify(params['arguments'])}`);
     case 'ping':
       return {};
-    default:
-      throw Object.assign(new Error('Method not found'), { code: METHOD_NOT_FOUND });
   }
+  throw Object.assign(new Error('Method not found'), { code: METHOD_NOT_FOUND });
+}
+
+function refusedVersion(requested: unknown): Error {
+  const data = { supported: [NEW_VERSION], requested };
+  return Object.assign(new Error('Unsupported protocol version'), {
+    code: UNSUPPORTED_PROTOCOL_VERSION,
+    data,
+  });
+}
+
+/** Whether a request says itself which version it speaks, as those of the new era do. */
+export function isStateless(params: Params): boolean {
+  return (params['_meta'] as Params | undefined)?.[`${META_PREFIX}protocolVersion`] !== undefined;
+}
+
+/** Results that carry hints for caches (MCP 2026-07-28, "Caching"). */
+const CACHEABLE = /^server\/discover$|\/(?:templates\/)?list$|^resources\/read$/;
+
+/** The result with what every result of the new era has. */
+export function inNewEra(method: string, result: unknown): unknown {
+  if (!isJsonObject(result)) return result;
+  const hints = CACHEABLE.test(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
+  const meta = { [`${META_PREFIX}serverInfo`]: { name: 'scripted', version: '1.2.3' } };
+  return { resultType: 'complete', ...hints, _meta: meta, ...result };
 }
 
 function page({ pages, tools = [tool('echo')] }: ServerScript, index: number): Params {

@@ -10,11 +10,12 @@ import type { Transport } from '../mcp/transport.js';
 import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import { systemClock, type Clock } from '../ports.js';
 import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
+import { META_PREFIX } from '../protocol/server-identity.js';
 import { messageOf } from '../text/error-message.js';
 import { Timers } from '../async/timers.js';
 import { checkScript } from './check-script.js';
 import { ClientRequests } from './scripted-client-requests.js';
-import { ordinaryAnswer, text } from './ordinary-answers.js';
+import { inNewEra, isStateless, ordinaryAnswer, text } from './ordinary-answers.js';
 import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
 
 /** Not an answer. */
@@ -85,6 +86,8 @@ interface Session {
   /** The waits of the session. At its end they are cleared: they never settle, and hold nothing. */
   readonly timers: Timers;
   readonly asks: ClientRequests;
+  /** The streams of changes that are open, by the id of their request. */
+  readonly listens: Map<RequestId, Params>;
 }
 
 /**
@@ -159,7 +162,7 @@ export class ScriptedServer {
     this.#sessions += 1;
     const timers = new Timers(this.#clock);
     const asks = new ClientRequests((message) => void body.send(message).catch(() => {}));
-    const session: Session = { number: this.#sessions, body, timers, asks };
+    const session: Session = { number: this.#sessions, body, timers, asks, listens: new Map() };
     let isOver = false;
     transport.onmessage = (message) => this.#receive(session, message);
     transport.onclose = () => {
@@ -192,7 +195,14 @@ export class ScriptedServer {
   changeTools(tools: NonNullable<ServerScript['tools']>): void {
     const { pages: _, ...script } = this.script;
     this.script = { ...script, tools };
-    this.notify('notifications/tools/list_changed');
+    this.#announce('notifications/tools/list_changed', 'toolsListChanged');
+  }
+
+  /** To the streams that asked for it; without any, as servers of the old era do, unless it is of the new one. */
+  #announce(method: string, kind: string): void {
+    const listens = [...(this.#present?.listens ?? [])].filter(([, filter]) => filter[kind] === true);
+    for (const [id] of listens) this.notify(method, stampedWith(id));
+    if (listens.length === 0 && this.script.era !== 'new') this.notify(method);
   }
 
   /**
@@ -280,6 +290,9 @@ export class ScriptedServer {
       this.answers.push(message);
       session.asks.settle(message);
     }
+    if ('method' in message && message.method === 'notifications/cancelled') {
+      session.listens.delete(message.params?.['requestId'] as RequestId);
+    }
     this.#wake();
   }
 
@@ -290,7 +303,8 @@ export class ScriptedServer {
     try {
       const result = await this.#resultOf(session, method, params, exchange);
       if (result === undefined) throw new Error(`The handler of '${method}' returned no result.`);
-      if (result !== SILENCE) await reply({ result });
+      if (result !== SILENCE)
+        await reply({ result: isStateless(params) ? inNewEra(method, result) : result });
     } catch (error) {
       await reply({ error: errorOf(error) });
     }
@@ -298,9 +312,21 @@ export class ScriptedServer {
 
   async #resultOf(session: Session, method: string, params: Params, exchange: Exchange): Promise<unknown> {
     const scripted = this.#scripted(method);
+    if (scripted === undefined && method === 'subscriptions/listen' && isStateless(params)) {
+      return this.#listen(session, exchange.id, params);
+    }
     if (typeof scripted === 'function') return scripted(params, exchange);
     if (scripted === undefined) return ordinaryAnswer(this.script, method, params);
     return this.#follow(session, scripted, () => ordinaryAnswer(this.script, method, params), exchange);
+  }
+
+  /** Acknowledges the request and keeps it open. */
+  #listen({ body, listens }: Session, id: RequestId, { notifications = {} }: Params): typeof SILENCE {
+    listens.set(id, notifications as Params);
+    const method = 'notifications/subscriptions/acknowledged';
+    const message = { jsonrpc: '2.0', method, params: { notifications, ...stampedWith(id) } };
+    void body.send(message as unknown as JSONRPCMessage).catch(() => {});
+    return SILENCE;
   }
 
   /** The scripted answer: the next one of a list, or its last one. */
@@ -341,6 +367,11 @@ export class ScriptedServer {
     if (fault === 'crash') await crash(session.body, exitCode);
     return fault === 'crash' || fault === 'silent';
   }
+}
+
+/** The params of a message on the stream that this request opened. */
+function stampedWith(id: RequestId): { _meta: Params } {
+  return { _meta: { [`${META_PREFIX}subscriptionId`]: id } };
 }
 
 function isList<T extends object>(entry: T | readonly T[] | undefined): entry is readonly T[] {

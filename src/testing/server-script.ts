@@ -75,6 +75,11 @@ export interface ServerScript {
   readonly tools?: readonly Tool[];
   /** The tools in pages, instead of `tools`. The cursor is the number of the next page. */
   readonly pages?: readonly (readonly Tool[])[];
+  /**
+   * Which versions of MCP it speaks. `old`: up to 2025-11-25; it does not know `server/discover`. `new`: 2026-07-28; it
+   * refuses `initialize`. `both`: each request decides. Default `old`.
+   */
+  readonly era?: 'old' | 'new' | 'both';
   /** Version in the answer to `initialize`. Default: the version of the request. */
   readonly protocolVersion?: string;
   /** Capabilities in the answer to `initialize`. Default: tools with `listChanged`. */

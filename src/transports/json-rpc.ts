@@ -9,6 +9,9 @@ import { parseJson, type JsonLimits } from '../json/parse-json.js';
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
+/** The error of a server that does not speak the protocol version of the request (MCP 2026-07-28, "Error Codes"). */
+export const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
+
 /** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes, and Troupe sends no batches. */
 const MAX_BATCH = 1_000;
 
@@ -32,6 +35,7 @@ export function parseMessages(text: string, limits?: JsonLimits): readonly JSONR
 /** Requests that only read. */
 const LOOKING: ReadonlySet<string> = new Set([
   'ping',
+  'server/discover',
   'tools/list',
   'resources/list',
   'resources/templates/list',

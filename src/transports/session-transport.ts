@@ -51,6 +51,11 @@ export interface MessageHeaders {
 export interface SendOptions extends TransportSendOptions {
   /** Headers for this message. Default: none. */
   readonly headers?: MessageHeaders | undefined;
+  /**
+   * The message belongs to no session (MCP 2026-07-28). A transport over HTTP sends these headers with it, and does not
+   * resume the stream of its answer. Default: it belongs to the session.
+   */
+  readonly stateless?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A transport of the MCP SDK that also reports how and why a session ends. */
@@ -88,6 +93,13 @@ export interface SessionTransport extends Transport {
    * request, never after `onclose`, and never for a request whose `send()` was rejected.
    */
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
+  /**
+   * Ends the exchange of a request whose answer is no longer awaited, which tells the server so. Undefined if requests have
+   * no exchange of their own: then a message has to tell it.
+   *
+   * @param id JSON-RPC id of the request.
+   */
+  drop?(id: RequestId): void;
   /** Called for every message and sign of life from the server. */
   onactivity?: (() => void) | undefined;
   /**

@@ -53,7 +53,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
       UrlHandler
       RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
-      AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
+      AssertionRequest DiagnosticKind Isolation ProtocolChoice ConnectionTag StopReason StoppedReason
       JSONRPCErrorResponse JSONRPCMessage JSONRPCNotification JSONRPCRequest JSONRPCResponse
       JSONRPCResultResponse MessageMeta MessageParams ProgressToken RequestId Result Annotations AudioContent
       BlobResourceContents ContentBlock EmbeddedResource Icon ImageContent Meta Resource ResourceLink Role
@@ -101,6 +101,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       SettledAt SignInContext SignInEmitted SignInEvent SignInInput SignInKey SignInTag TokenFacts TokenOutcome
       AdoptToolsOutput ConnectionSignal ConnectionState Failed ListGroup ListPlan OpenTransportInput PublicState ReviewTag
       ServerList StopReason WatchLimits WatchSessionEvent
+      Era NextTerms SubscribeOutput SubscriptionTries
     `),
   },
   {

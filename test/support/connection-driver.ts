@@ -54,6 +54,7 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
   authorize: 'handshake',
   retireSession: 'release',
   probe: 'session',
+  subscribe: 'session',
   releaseSession: 'release',
   drainCalls: 'release',
   closeSession: 'release',
@@ -277,6 +278,14 @@ export class ConnectionDriver {
       at: this.clock.now(),
       list,
     });
+  }
+
+  /** The stream of changes has ended, or should report something else. */
+  async subscription(type: 'subscription.ended' | 'subscription.wanted'): Promise<TransitionVerdict> {
+    const { generation } = this.context;
+    return this.fact(
+      type === 'subscription.ended' ? { type, generation, at: this.clock.now() } : { type, generation },
+    );
   }
 
   async watcher(type: 'session.stable' | 'session.idle' | 'session.quiet'): Promise<TransitionVerdict> {

@@ -17,6 +17,7 @@ import type {
   RetireSessionInput,
   SessionKey,
   Settled,
+  SubscribeOutput,
   WatchSessionEvent,
   WatchSessionInput,
 } from '../../machines/connection/connection.events.js';
@@ -33,6 +34,7 @@ interface Outputs {
   authorize: Settled;
   retireSession: Settled;
   probe: Settled;
+  subscribe: SubscribeOutput;
   releaseSession: Settled;
   drainCalls: Settled;
   closeSession: Settled;
@@ -63,6 +65,7 @@ const USUAL: { readonly [S in Slot]: OutputOf<S> } = {
   authorize: {},
   retireSession: {},
   probe: {},
+  subscribe: { isOpen: true },
   releaseSession: {},
   drainCalls: {},
   closeSession: {},
@@ -122,6 +125,7 @@ export class HeldEffects {
         authorize: this.#hold<Settled, SessionKey>('authorize'),
         retireSession: this.#hold<Settled, RetireSessionInput>('retireSession'),
         probe: this.#hold<Settled, BoundedSessionInput>('probe'),
+        subscribe: this.#hold<SubscribeOutput, BoundedSessionInput>('subscribe'),
         watchSession: this.#watch(),
         releaseSession: this.#hold<Settled, BoundedSessionInput>('releaseSession'),
         drainCalls: this.#hold<Settled, BoundedSessionInput>('drainCalls'),

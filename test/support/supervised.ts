@@ -13,7 +13,8 @@ import { Publisher } from '../../src/lifecycle/publish.js';
 import { Lifetime } from '../../src/lifecycle/lifetime.js';
 import { silentLogger } from '../../src/ports.js';
 import { NO_MASK } from '../../src/secrets/secrets.js';
-import { createSessionClient } from '../../src/protocol/session-client.js';
+import { createClient } from '../../src/protocol/create-client.js';
+import { EraVerdicts } from '../../src/protocol/era-verdicts.js';
 import { SessionPreferences } from '../../src/requests/session-preferences.js';
 import type { Runtime } from '../../src/servers/server.js';
 import { Servers } from '../../src/servers/servers.js';
@@ -95,8 +96,9 @@ function supervise(
     wishes: new SessionPreferences(),
     publish: publisher.publish,
     createTransport: fakeTransports.createTransport,
-    createClient: async () =>
-      createSessionClient({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
+    eras: new EraVerdicts(clock),
+    createClient: (_server, era, firstId) =>
+      createClient(era, { clientInfo: { name: 'test', version: '0' }, capabilities: {}, firstId }),
     ...ports,
   };
   const check = new CallCheck({

@@ -41,6 +41,7 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
       import('../../src/servers/load-config.js'),
       import('../../src/event-log/record/make-recorder.js'),
       import('../../src/protocol/session-client.js'),
+      import('../../src/protocol/stateless-client.js'),
       import('../../src/transports/in-process.js'),
       import('../../src/schemas/json-schema.js'),
     ]),

@@ -183,7 +183,14 @@ function canonicalContext(context: ConnectionContext, value: StateValue): Connec
     wanted: context.wanted,
     crash: context.crash === null ? null : FAILURES.permanent,
     issued: IN_USE,
-    next: context.next === null ? null : { transport: context.next.transport, policy: POLICY },
+    next:
+      context.next === null
+        ? null
+        : {
+            transport: context.next.transport,
+            policy: POLICY,
+            ...(context.next.era !== undefined && { era: context.next.era }),
+          },
     retiring: context.retiring === null ? null : FORMER,
     stopReason: 'stop',
     isAttempted: context.isAttempted,
@@ -195,6 +202,8 @@ function canonicalContext(context: ConnectionContext, value: StateValue): Connec
     at: NOW,
     url: null,
     provenUrl: null,
+    era: context.era,
+    subscription: isReady ? { ...context.subscription, since: null } : { tries: 0, since: null },
     failure: isAt(value, 'failed') && context.failure !== null ? FAILURES.retry : null,
     tools: { ...LIST_GROUPS.tools, ...(isReady && context.tools.dueSince !== null ? due : {}) },
     extras: { ...LIST_GROUPS.extras, ...(isReady && context.extras.dueSince !== null ? due : {}) },
@@ -282,6 +291,11 @@ const OUTCOMES: Readonly<Record<string, (unit: Unit, id: string) => readonly Out
     { label: 'succeeds', output: { server: null } },
     ...failsAs('handshake', 'retry', 'permanent', 'authorize'),
     ...(id === 'handshakeSuccessor' ? [refusedBeside] : []),
+  ],
+  subscribe: () => [
+    { label: 'succeeds', output: { isOpen: true } },
+    { label: 'has nothing to report', output: { isOpen: false } },
+    ...failsAs('session', 'retry'),
   ],
   readTools: () => [succeeds, ...failsAs('list', 'retry', 'renew', 'permanent', 'authorize')],
   adoptTools: () => [

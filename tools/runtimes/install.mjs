@@ -18,9 +18,12 @@ export function install({ name, package: id, version, binary }, folder) {
       encoding: 'utf8',
     });
   } catch (error) {
-    throw new Error(`${id}@${version} cannot be installed; is the npm registry within reach?\n${error.stderr}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${id}@${version} cannot be installed; is the npm registry within reach?\n${error.stderr}`,
+      {
+        cause: error,
+      },
+    );
   }
   chmodSync(file, 0o755);
   return file;

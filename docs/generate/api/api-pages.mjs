@@ -53,12 +53,19 @@ export async function apiPages(
   const entries = await Promise.all(
     Object.entries(exports)
       .filter(([, target]) => typeof target !== 'string')
-      .map(async ([path, { import: { types } }]) => ({
-        file: pageName(path),
-        specifier: join(name, path),
-        types,
-        meaning: await meaningOf(root, types),
-      })),
+      .map(
+        async ([
+          path,
+          {
+            import: { types },
+          },
+        ]) => ({
+          file: pageName(path),
+          specifier: join(name, path),
+          types,
+          meaning: await meaningOf(root, types),
+        }),
+      ),
   );
   const app = await Application.bootstrapWithPlugins({
     ...OPTIONS,

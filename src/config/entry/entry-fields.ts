@@ -20,6 +20,7 @@ import {
   DEFAULT_CALL_TIMEOUT_MS,
   type HttpServerConfig,
   type Isolation,
+  type ProtocolChoice,
   type ServerSettings,
   type StdioServerConfig,
 } from './server-config.js';
@@ -253,6 +254,18 @@ export const ENTRY_FIELDS = {
     schema: subset(LIMITS),
     meaning:
       'How much the server may send: stdioMessageBytes, remoteMessageBytes, structuralCharacters, listEntries, eventsPerSecond.',
+  },
+  protocol: {
+    ...SETTING,
+    onReload: 'restart',
+    schema: {
+      type: 'string',
+      enum: ['auto', 'old', 'new'] satisfies readonly ProtocolChoice[],
+      title: "'auto', 'old' or 'new'",
+    },
+    default: 'auto',
+    meaning:
+      'Versions of MCP to speak: old is up to 2025-11-25, new is 2026-07-28, auto finds out what the server speaks.',
   },
   isolation: {
     ...SETTING,

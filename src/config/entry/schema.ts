@@ -116,6 +116,7 @@ export const POLICY: Schema = {
     intensity: INTENSITY,
     signIns: INTENSITY,
     maxUnreachable: { type: 'integer', minimum: 1 },
+    maxSubscriptionTries: { type: 'integer', minimum: 1 },
     exhausted: subset({ callAfterMs: DURATION, remoteEveryMs: DURATION }),
     stableMs: DURATION,
     immediateRetryWindowMs: DURATION,

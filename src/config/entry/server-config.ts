@@ -6,6 +6,9 @@ import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 /** Which clients of a gateway share a connection to a server. */
 export type Isolation = 'per-session' | 'shared';
 
+/** Which versions of the protocol a server may be spoken to in. */
+export type ProtocolChoice = 'auto' | 'old' | 'new';
+
 /** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
 export interface ServerSettings {
   /** `false` starts no connection; the status is `stopped` with the reason `disabled`. Default true. */
@@ -37,6 +40,12 @@ export interface ServerSettings {
    * `limits` of the troupe.
    */
   readonly limits?: MessageLimits;
+  /**
+   * Which versions of MCP the server is spoken to in. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
+   * one. `auto` finds out: a server is asked in an old version first, and in the new one if it refuses; what it speaks is
+   * remembered. Default `auto`.
+   */
+  readonly protocol?: ProtocolChoice;
   /**
    * For a gateway with several clients. `per-session`: each client has its own connection. `shared`: all clients share
    * one, and a request of the server goes to the client that caused it, or is refused. Default: a client that can

@@ -13,7 +13,7 @@ import type { Implementation, LoggingLevel } from '../../mcp/session.js';
 import type { RequestId } from '../../mcp/messages.js';
 import type { Transport } from '../../mcp/transport.js';
 import type { Clock, Logger } from '../../ports.js';
-import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/initialize-result.js';
+import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-identity.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';

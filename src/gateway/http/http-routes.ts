@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { readBytes } from '../../transports/http/request-body.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
-import { KNOWN_VERSIONS } from '../../protocol/initialize-result.js';
+import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';

@@ -24,6 +24,8 @@ const END_AFTER_ANSWER_MS = 1_000;
 export interface AnswerPort extends StreamPort {
   /** An event exceeds the limit. It counts as the answer, so the request fails. */
   onOversize(): void;
+  /** Whether a stream that broke off may be resumed: not in the new era (MCP 2026-07-28, "Transports"). */
+  readonly mayResume: boolean;
   /** Whether the answer has been delivered. */
   isAnswered(): boolean;
 }
@@ -90,7 +92,8 @@ export async function readAnswer(
     }
     if (port.isAnswered()) return;
     signal.throwIfAborted();
-    if (lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);
+    if (!port.mayResume || lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES)
+      throw lost(port, cause);
     const ms = Math.max(pauseBefore(fruitless, retryMs), floorOfPause(empty));
     await pause(port.clock, ms, signal);
     fruitless += 1;

@@ -2,7 +2,8 @@
  * For addresses configured without a type: streamable HTTP, or the older HTTP+SSE if the server refuses the first message
  * as an older server does (MCP 2025-11-25, "Backwards compatibility").
  *
- * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that starts with `endpoint`.
+ * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that starts with `endpoint`. A
+ *     message of the new era decides nothing.
  * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
@@ -67,6 +68,10 @@ class HttpTransport implements SessionTransport {
     this.#inner.setProtocolVersion?.(version);
   }
 
+  drop(id: RequestId): void {
+    this.#inner.drop?.(id);
+  }
+
   stderrTail(): readonly string[] {
     return [];
   }
@@ -76,7 +81,8 @@ class HttpTransport implements SessionTransport {
   }
 
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
-    if (this.#isDecided) return this.#inner.send(message, options);
+    // A server that refuses the new era may still speak either transport.
+    if (this.#isDecided || options?.stateless !== undefined) return this.#inner.send(message, options);
     try {
       await this.#inner.send(message, options);
       this.#isDecided = true;

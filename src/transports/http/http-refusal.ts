@@ -18,7 +18,7 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import { type HttpAddress, isWithinOrigin, shownUrl } from './server-address.js';
 import { readStart, type BodyStart } from './body-text.js';
 import type { HttpReply, NetworkError, ProxyFailure } from './http-exchange.js';
-import { isAnswer, parseMessages, type JsonRpcAnswer } from '../json-rpc.js';
+import { isAnswer, parseMessages, UNSUPPORTED_PROTOCOL_VERSION, type JsonRpcAnswer } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
 const BODY_START_CHARS = 500;
@@ -80,6 +80,26 @@ export function seenByRequest(
   return { error: written ? new TransportError(failure, { written, cause: error }) : error };
 }
 
+/** How a server refuses `initialize` if it speaks only versions without it: no such method, no `_meta`, wrong headers. */
+const WITHOUT_INITIALIZE: ReadonlySet<number> = new Set([-32_601, -32_602, -32_020, -32_021]);
+
+/**
+ * What a refusal of the first request of a session means. Its status decides which transport to use, whatever the body says,
+ * unless the server refuses the method or its version: then it speaks this transport. Without the version, it may not have
+ * read the id.
+ */
+export function seenByFirst(
+  error: unknown,
+  { id }: Pick<JSONRPCRequest, 'id'>,
+): { readonly answer: JsonRpcAnswer } | { readonly error: unknown } {
+  if (!(error instanceof AnsweringRefusal)) return { error };
+  const { answer } = error;
+  const code = errorIn(answer)?.code ?? 0;
+  const isAnswer =
+    code === UNSUPPORTED_PROTOCOL_VERSION || (WITHOUT_INITIALIZE.has(code) && isSameId(answer.id, id));
+  return isAnswer ? { answer: { ...answer, id } } : { error };
+}
+
 /** Some servers return a number as text. Troupe sends no other ids. */
 function isSameId(answered: unknown, id: RequestId): boolean {
   return (typeof answered === 'string' || typeof answered === 'number') && String(answered) === String(id);
@@ -113,9 +133,12 @@ export function isOfGateway(status: number): boolean {
   return OF_GATEWAY.some(([first, last]) => status >= first && status <= last);
 }
 
-/** Whether the server may be gone, which is a reason to ping it. A failed ping is not: it is repeated anyway. */
+/** Their failure is no reason for a ping: the first two are one, and the last is repeated anyway. */
+const UNDOUBTED: ReadonlySet<string> = new Set(['ping', 'server/discover', 'subscriptions/listen']);
+
+/** Whether the server may be gone, which is a reason to ping it. */
 export function leavesDoubt({ code, http }: RawFailure, method?: string): boolean {
-  if (method === 'ping') return false;
+  if (method !== undefined && UNDOUBTED.has(method)) return false;
   return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 

@@ -154,6 +154,10 @@ export abstract class HttpSession implements SessionTransport {
     return this.close();
   }
 
+  drop(id: RequestId): void {
+    this.letGo(id, CANCELLED);
+  }
+
   /** Tells the server that the session is over, within the limit of the signal. Must not reject. */
   protected async deleteSession(_signal: AbortSignal): Promise<void> {}
 

@@ -75,6 +75,8 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** Headers for this request alone. */
   readonly headers?: MessageHeaders | undefined;
+  /** It belongs to no session: these headers are sent instead of those of the session. Default: it belongs to the session. */
+  readonly stateless?: Readonly<Record<string, string>> | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
   /** It belongs to a caller: if it is refused for lack of scope, the session continues. */
@@ -275,7 +277,7 @@ export class SessionRequests {
   }
 
   #headers(
-    { accept, body, lastEventId, headers: own }: SessionRequest,
+    { accept, body, lastEventId, stateless, headers: own }: SessionRequest,
     token: string | undefined,
     url: URL,
   ): Record<string, string> {
@@ -295,6 +297,7 @@ export class SessionRequests {
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (token !== undefined && isOwn) headers['authorization'] = `Bearer ${token}`;
     if (isOwn && own?.added !== undefined) Object.assign(headers, lowerCased(own.added));
+    if (stateless !== undefined) return { ...headers, ...stateless };
     if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
     if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.

@@ -19,13 +19,13 @@ import { OlderServer, readAnswer } from './answer-stream.js';
 import { beginsAsJson } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';
 import { errorCode } from './http-exchange.js';
-import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
+import { JSON_TYPE, leavesDoubt, mediaType, seenByFirst, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpMemory, type HttpTransportOptions } from './http-session.js';
 import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
 import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { MessageHeaders, SendOptions, SessionTransport } from '../session-transport.js';
+import type { SendOptions, SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
 /** Other types with which servers send JSON; the last alternative matches replies without a type. */
@@ -89,9 +89,9 @@ class StreamableHttpTransport extends HttpSession {
     this.open();
   }
 
-  async send(message: JSONRPCMessage, { headers }: SendOptions = {}): Promise<void> {
+  async send(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
     const body = this.serialize(message);
-    if (isRequest(message)) return this.#request(message, body, headers);
+    if (isRequest(message)) return this.#request(message, body, options);
     try {
       await this.post(message, body, (signal) => this.#post(message, body, signal));
     } catch (error) {
@@ -133,18 +133,21 @@ class StreamableHttpTransport extends HttpSession {
     super.alive();
   }
 
-  async #request(request: JSONRPCRequest, body: string, headers?: MessageHeaders): Promise<void> {
+  async #request(request: JSONRPCRequest, body: string, options: SendOptions): Promise<void> {
     const { id, method } = request;
+    const isStateless = options.stateless !== undefined;
+    // A client that asks for more has accepted the server's answer to the first question.
+    if (isStateless && method !== 'server/discover') this.#isInitialized = true;
     const controller = this.track();
     this.#unanswered.set(id, controller);
     try {
-      const reply = await this.#post(request, body, controller.signal, headers);
+      const reply = await this.#post(request, body, controller.signal, options);
       if (method === 'initialize') {
         this.requests.sessionId = reply.header('mcp-session-id');
         // The server is there, whatever it answers: the handshake distinguishes that from silence.
         this.alive();
       }
-      if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
+      if (isEventStream(reply)) return void this.#readStream(request, reply, controller, !isStateless);
       const type = mediaType(reply);
       if (type === JSON_TYPE) await this.#readJson(id, reply);
       // Against the specification, some servers answer on the listening stream.
@@ -152,8 +155,7 @@ class StreamableHttpTransport extends HttpSession {
       else await this.#readUntyped(id, type, reply);
       this.untrack(controller);
     } catch (error) {
-      // The status that refuses `initialize` decides which transport to use, whatever the body says.
-      const seen = method === 'initialize' ? { error } : seenByRequest(error, request);
+      const seen = method === 'initialize' ? seenByFirst(error, request) : seenByRequest(error, request);
       if ('answer' in seen) this.deliver(seen.answer, id);
       else this.#judge(seen.error);
       this.#settle(id, controller);
@@ -169,7 +171,7 @@ class StreamableHttpTransport extends HttpSession {
     message: JSONRPCMessage,
     body: string,
     signal: AbortSignal,
-    headers?: MessageHeaders,
+    { headers, stateless }: SendOptions = {},
   ): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
@@ -183,6 +185,7 @@ class StreamableHttpTransport extends HttpSession {
         mayComeTwice: mayComeTwice(message),
         isOfCaller: isOfCaller(message),
         headers,
+        stateless,
         signal,
       });
       this.#noteReply(wasListening);
@@ -219,6 +222,7 @@ class StreamableHttpTransport extends HttpSession {
     request: JSONRPCRequest,
     reply: SessionReply,
     controller: AbortController,
+    mayResume: boolean,
   ): Promise<void> {
     const { id, method } = request;
     try {
@@ -233,6 +237,7 @@ class StreamableHttpTransport extends HttpSession {
             this.failSkipped(id);
           },
           onactivity: () => this.alive(),
+          mayResume,
           isAnswered: () => !this.#unanswered.has(id),
         },
         reply,

@@ -45,10 +45,14 @@ const SECOND_REFUSED: Mishap = {
 
 const NO_SIGN_IN: Mishap = { words: 'no-sign-in', verdict: 'authorize', details: { canSignIn: false } };
 
+/** The server does not know the request. */
+const UNSUPPORTED: Mishap = { words: 'unsupported', verdict: 'retry', details: { rpcCode: -32_601 } };
+
 const MISHAPS: readonly Mishap[] = [
   ...VERDICTS.map((verdict) => ({ words: verdict, verdict, details: {} })),
   SECOND_REFUSED,
   NO_SIGN_IN,
+  UNSUPPORTED,
 ];
 
 const TRANSPORTS = ['stdio', 'http', 'in-process'] as const satisfies readonly TransportKind[];
@@ -155,12 +159,25 @@ const commands: fc.Arbitrary<Story> = fc
     return commanded({ type });
   });
 
-function succeed(index: number, outcome: Outcome = 'resolved'): Story {
-  return story(`succeed:${index}:${outcome}`, isSettling, async (model, driver) => {
+const STATELESS = {
+  info: { name: 'sample', version: '1.0.0' },
+  capabilities: {},
+  protocolVersion: '2026-07-28',
+  instructions: null,
+};
+
+/** `isOther`: a handshake leads into the new era, and a stream of changes is not needed. */
+function succeed(index: number, outcome: Outcome = 'resolved', isOther = false): Story {
+  return story(`succeed:${index}:${outcome}:${isOther}`, isSettling, async (model, driver) => {
     const effect = pick(model, index);
+    const whose = whoseOf(effect);
     const slot = effect.slot as Slot;
-    await driver.settle(slot, slot === 'resolveConfig' ? { kind: outcome } : {}, whoseOf(effect));
-    model.ends(effect, 'succeeds', { ...drawn(driver), outcome });
+    if (slot === 'resolveConfig') await driver.settle(slot, { kind: outcome }, whose);
+    else if (slot === 'handshake' && isOther) await driver.settle(slot, { server: STATELESS }, whose);
+    else if (slot === 'subscribe') await driver.settle(slot, { isOpen: !isOther }, whose);
+    else await driver.settle(slot, {}, whose);
+    const told = { isStateless: isOther, hasNothing: isOther };
+    model.ends(effect, 'succeeds', { ...drawn(driver), ...told, outcome });
   });
 }
 
@@ -168,15 +185,22 @@ const successes: fc.Arbitrary<Story> = fc
   .record({
     index: fc.nat(4),
     outcome: fc.constantFrom<Outcome>('resolved', 'resolved', 'resolved', 'untrusted', 'dormant'),
+    isOther: fc.boolean(),
   })
-  .map(({ index, outcome }) => succeed(index, outcome));
+  .map(({ index, outcome, isOther }) => succeed(index, outcome, isOther));
 
 function fail(index: number, { words, verdict, details }: Mishap): Story {
   return story(`fail:${index}:${words}`, isSettling, async (model, driver) => {
     const effect = pick(model, index);
     await driver.fail(effect.slot as Slot, verdict, details, whoseOf(effect));
     const isSecondRefused = details.http?.status === 409 && effect.slot === 'handshake';
-    model.ends(effect, 'fails', { ...drawn(driver), verdict, isSecondRefused, canSignIn: details.canSignIn });
+    model.ends(effect, 'fails', {
+      ...drawn(driver),
+      verdict,
+      isSecondRefused,
+      isUnsupported: details.rpcCode !== undefined,
+      canSignIn: details.canSignIn,
+    });
   });
 }
 
@@ -223,7 +247,15 @@ const extrasChanged = (list: ExtraList): Story =>
     model.happens('catalog.extrasChanged');
   });
 
+const subscription = (type: 'subscription.ended' | 'subscription.wanted'): Story =>
+  story(type, whileReady, async (model, driver) => {
+    await driver.subscription(type);
+    model.happens(type);
+  });
+
 const watched: fc.Arbitrary<Story> = fc.constantFrom(
+  subscription('subscription.ended'),
+  subscription('subscription.wanted'),
   watcher('session.stable'),
   watcher('session.quiet'),
   watcher('session.quiet'),
@@ -301,6 +333,33 @@ function upwards(model: LifecycleModel): Story | undefined {
 }
 
 const rise = chain('rise', always, upwards);
+
+/** The same in the new era. */
+const riseStateless = (model: LifecycleModel): Story | undefined =>
+  model.isIn('handshaking.initializing') ? succeed(0, 'resolved', true) : upwards(model);
+
+/** There is nothing to report at first, and then there is. */
+const laterWanted = chain('wanted later', always, (model) => {
+  if (!model.isReady) return riseStateless(model);
+  const asked = model.running.findIndex(({ slot }) => slot === 'subscribe');
+  if (asked !== -1) return succeed(asked, 'resolved', true);
+  return model.isIn('ready.subscription.none') ? subscription('subscription.wanted') : undefined;
+});
+
+/** The stream of changes ends, or cannot be opened, again and again. `opens`: it opens each time. */
+const deaf = (opens: boolean): Story =>
+  chain(
+    `deaf:${opens}`,
+    always,
+    (model) => {
+      if (!model.isReady) return riseStateless(model);
+      const asked = model.running.findIndex(({ slot }) => slot === 'subscribe');
+      if (asked !== -1) return opens ? succeed(asked) : fail(asked, PLAIN);
+      if (model.isIn('ready.subscription.subscribed')) return subscription('subscription.ended');
+      return model.isIn('ready.subscription.waiting') ? pass(15_000) : undefined;
+    },
+    3 * MAX_CHAIN,
+  );
 
 /** Every attempt fails, and time passes. */
 const fall = chain('fall', always, (model) => {
@@ -470,7 +529,7 @@ const threeStops = chain('three stops', always, (_, step) => (step < 3 ? stop : 
 
 const courses: fc.Arbitrary<Story> = fc.oneof(
   { arbitrary: fc.constant(rise), weight: 8 },
-  { arbitrary: fc.constantFrom(fall, signIns, refusals), weight: 2 },
+  { arbitrary: fc.constantFrom(fall, signIns, refusals, deaf(true), deaf(false), laterWanted), weight: 3 },
   { arbitrary: signInEnds, weight: 1 },
   { arbitrary: fc.constant(crash), weight: 1 },
   { arbitrary: fc.constantFrom(storm(listChanged), storm(extrasChanged('prompts'))), weight: 2 },

@@ -23,6 +23,7 @@ export const MODEL_POLICY: ConnectionPolicy = {
   ...PLAIN_POLICY,
   maxAttempts: 3,
   maxUnreachable: 2,
+  maxSubscriptionTries: 2,
   backoff: { kind: 'fixed', delaysMs: [BACKOFF_MS] },
   intensity: { restarts: 3, periodMs: 6_000 },
   signIns: { restarts: 2, periodMs: 6_000 },
@@ -53,6 +54,12 @@ export interface Particulars {
   readonly isSecondRefused?: boolean;
   /** False if the failure means that Troupe cannot start a sign-in. */
   readonly canSignIn?: boolean | undefined;
+  /** Whether the server has answered in the new era. */
+  readonly isStateless?: boolean;
+  /** Whether the server has nothing to report on its stream of changes. */
+  readonly hasNothing?: boolean;
+  /** Whether the failure means that the server does not know the request. */
+  readonly isUnsupported?: boolean;
   /** Number of consecutive exchanges that did not reach the server. */
   readonly count?: number;
   /** The transport of the new entry. */
@@ -75,6 +82,7 @@ const REGIONS = [
   'ready.liveness',
   'ready.catalog',
   'ready.extras',
+  'ready.subscription',
   'ready.succession',
   'ready.retirement',
   'shuttingDown.procedure',
@@ -133,6 +141,10 @@ export class LifecycleModel {
   #now = 0;
   #next: TransportKind | null = null;
   #isRetiring = false;
+  #isStateless = false;
+  #isNextStateless = false;
+  #tries = 0;
+  #openSince: number | null = null;
   readonly #changedAt = new Map<string, number>();
   readonly #waits = new Map<string, number>();
 
@@ -341,13 +353,23 @@ export class LifecycleModel {
         return this.#next !== null;
       case 'retiring':
         return this.#isRetiring;
+      case 'new era':
+        return this.#isStateless;
+      case 'nothing to report':
+        return particulars.hasNothing === true;
+      case 'unsupported':
+        return particulars.isUnsupported === true;
+      case 'opened again':
+        return this.#tries > 0 && this.#openSince === null;
+      case 'tried too often':
+        return this.#triesInVain() >= MODEL_POLICY.maxSubscriptionTries;
       default:
         return this.isIn(condition);
     }
   }
 
   #change(change: string, region: string, particulars: Particulars): void {
-    const { maxAttempts, listChanged } = MODEL_POLICY;
+    const { maxAttempts } = MODEL_POLICY;
     const { verdict = 'permanent', drawnMs = 0 } = particulars;
     switch (change) {
       case 'an attempt':
@@ -381,7 +403,26 @@ export class LifecycleModel {
         this.#failedAt = null;
         return;
       case 'wait':
-        this.#waits.set(region, this.#now + (region === 'all' ? this.#delayMs : listChanged.debounceMs));
+        this.#waits.set(region, this.#now + this.#waitOf(region));
+        return;
+      case 'its era':
+        if (region === 'all') this.#isStateless = particulars.isStateless === true;
+        else this.#isNextStateless = particulars.isStateless === true;
+        return;
+      case 'open':
+        this.#openSince = this.#now;
+        return;
+      case 'missed':
+        this.happens('catalog.listChanged');
+        this.happens('catalog.extrasChanged');
+        return;
+      case 'one try more':
+        this.#tries = this.#triesInVain() + 1;
+        this.#openSince = null;
+        return;
+      case 'forget tries':
+        this.#tries = 0;
+        this.#openSince = null;
         return;
       case 'wait again':
         this.#isUnasked = true;
@@ -428,6 +469,7 @@ export class LifecycleModel {
         return;
       case 'succeed':
         this.generation = this.#issued;
+        this.#isStateless = this.#isNextStateless;
         this.#isRetiring = true;
         return;
       case 'retired':
@@ -450,6 +492,16 @@ export class LifecycleModel {
       default:
         throw new Error(`The page has the unknown change '${change}'.`);
     }
+  }
+
+  #triesInVain(): number {
+    return this.#openSince !== null && this.#now - this.#openSince >= 30_000 ? 0 : this.#tries;
+  }
+
+  #waitOf(region: string): number {
+    if (region === 'all') return this.#delayMs;
+    if (region !== 'ready.subscription') return MODEL_POLICY.listChanged.debounceMs;
+    return Math.min(500 * 2 ** (this.#tries - 1), 15_000);
   }
 
   get #isRemote(): boolean {

@@ -338,7 +338,7 @@ describe('the start gate', () => {
       outcomes.push({ ready, failed: failed.map((each) => each.server), pending });
       await troupe.close();
     }
-    expect(outcomes).toEqual(Array(2).fill({ ready: ['good'], failed: ['wrong'], pending: [] }));
+    expect(outcomes).toEqual([1, 2].map(() => ({ ready: ['good'], failed: ['wrong'], pending: [] })));
   });
 
   it('waits for them no longer than its limit', async () => {

@@ -35,6 +35,8 @@ const NEW: ConnectionContext = {
   url: null,
   provenUrl: null,
   failure: null,
+  era: 'old',
+  subscription: { tries: 0, since: null },
   tools: { reading: ['tools'], due: [], dueSince: null },
   extras: { reading: ['resources', 'prompts'], due: [], dueSince: null },
 };

@@ -59,6 +59,13 @@ const toPreparing =
     for (const slot of SUCCESSOR.slice(0, SUCCESSOR.indexOf(until))) await driver.settle(slot);
   };
 
+const STATELESS = {
+  info: { name: 'sample', version: '1.0.0' },
+  capabilities: { tools: { listChanged: true } },
+  protocolVersion: '2026-07-28',
+  instructions: null,
+};
+
 const toTakenOver: Reach = async (driver) => {
   await toPreparing('readTools')(driver);
   await driver.settle('readTools');
@@ -104,6 +111,29 @@ const toAdopting: Reach = async (driver) => {
 const toExtrasChanged: Reach = async (driver) => {
   await driver.bringUp();
   await driver.extrasChanged('prompts');
+};
+
+const toSubscribing: Reach = async (driver) => {
+  await driver.bringUp('handshake');
+  await driver.settle('handshake', { server: STATELESS });
+  await driver.bringUp();
+};
+
+/** Further tries for the stream of changes are used up. */
+const toLastTry: Reach = async (driver) => {
+  await toSubscribing(driver);
+  for (let tries = 0; tries < 8; tries += 1) {
+    await driver.fail('subscribe', 'retry');
+    await driver.advance(15_000);
+  }
+};
+
+/** The stream is open, and the lists that may have changed in the meantime have been read. */
+const toReopened: Reach = async (driver) => {
+  await toLastTry(driver);
+  await driver.settle('subscribe');
+  await driver.advance(300);
+  for (const slot of ['readTools', 'adoptTools', 'enrichCatalog'] as const) await driver.settle(slot);
 };
 
 const toReleasing: Reach = async (driver) => {
@@ -202,6 +232,19 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
   'ready.resting+current (signed in)': { options: ONE_SIGN_IN, reach: toAfterSignIn() },
   'ready.resting+current (remote)': { options: REMOTE, reach: to() },
   'ready.resting+current (outdated)': { options: REMOTE, reach: toOutdated },
+  'ready.resting+current (new era)': {
+    reach: then(toSubscribing, (driver) => driver.settle('subscribe', { isOpen: false })),
+  },
+  'ready.resting+current+subscribing': { reach: toSubscribing },
+  'ready.resting+current+subscribing (last try)': { reach: toLastTry },
+  'ready.resting+current+subscribed': { reach: then(toSubscribing, (driver) => driver.settle('subscribe')) },
+  'ready.resting+current+subscribed (last try)': { reach: toReopened },
+  'ready.resting+current+waiting': {
+    reach: then(toSubscribing, (driver) => driver.fail('subscribe', 'retry')),
+  },
+  'ready.resting+current+givenUp': {
+    reach: then(toSubscribing, (driver) => driver.fail('subscribe', 'retry', { rpcCode: -32601 })),
+  },
   'ready.resting+current+preparing.resolving': { options: REMOTE, reach: toPreparing('resolveConfig') },
   'ready.resting+current+preparing.awaitingRetirement+retiring': {
     options: REMOTE,

@@ -87,6 +87,17 @@ describe('opening a session', () => {
     expect(failure.message).toContain('2025-11-25');
   });
 
+  it.each([
+    ['with its versions', { supported: ['2026-07-28'], requested: '2025-11-25' }, '2026-07-28'],
+    ['without data', undefined, 'no thanks'],
+  ])('fails for good if the server refuses the version with -32022 %s', async (_, data, said) => {
+    const { opening } = startClient({ on: { initialize: refuse(-32022, 'no thanks', data) } });
+    const error = await opening.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ failure: { code: 'protocol-version' } });
+    expect((error as Error).message).toContain(said);
+    expect((error as Error).message).toContain('2025-11-25');
+  });
+
   it('does not repeat a version that is too long', async () => {
     const failure = await failureOf({ protocolVersion: 'x'.repeat(10_000) });
     expect(failure.message.length).toBeLessThan(500);

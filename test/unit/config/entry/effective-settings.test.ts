@@ -18,6 +18,7 @@ describe('the effective settings of a server', () => {
       start: 'eager',
       callTimeoutMs: 60_000,
       maxConcurrentCalls: 0,
+      protocol: 'auto',
       limits: {},
       retryCalls: 'safe',
       policy: DEFAULT_POLICY,

@@ -62,6 +62,9 @@ function toFact(column: string): (driver: ConnectionDriver) => Promise<Transitio
     case 'session.idle':
     case 'session.quiet':
       return (driver) => driver.watcher(column);
+    case 'subscription.ended':
+    case 'subscription.wanted':
+      return (driver) => driver.subscription(column);
     case 'catalog.listChanged':
       return (driver) => driver.listChanged();
     case 'catalog.extrasChanged':
@@ -90,6 +93,7 @@ function titled(rows: readonly Row[], ...columns: string[]): [string, Row][] {
 /** `resolveConfig (untrusted)` is that effect with that kind of output. */
 function toSettle(effect: string): [Slot, Partial<OutputOf<Slot>>] {
   const [, slot, kind] = /^(\w+)(?: \((\w+)\))?$/.exec(effect)!;
+  if (kind === 'silent') return ['subscribe', { isOpen: false }];
   return [slot as Slot, kind === undefined ? {} : { kind }];
 }
 

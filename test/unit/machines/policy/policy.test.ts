@@ -13,6 +13,7 @@ describe('the default policy of a connection', () => {
       intensity: { restarts: 5, periodMs: 30_000 },
       signIns: { restarts: 3, periodMs: 60_000 },
       maxUnreachable: 2,
+      maxSubscriptionTries: 8,
       stableMs: 60_000,
       immediateRetryWindowMs: 60_000,
       exhausted: { callAfterMs: 30_000, remoteEveryMs: 60_000 },

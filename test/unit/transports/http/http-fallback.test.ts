@@ -100,6 +100,20 @@ describe('The HTTP transport for an address without a type', () => {
     expect(transport.kind).toBe('http');
   });
 
+  it.each([0, null])(
+    'takes a refusal of the protocol version for the answer, with id %s, and does not fall back',
+    async (id) => {
+      const error = { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } };
+      const body = JSON.stringify({ jsonrpc: '2.0', id, error });
+      const { server, transport, recorded } = await connect(refuse(400, body));
+      await transport.start();
+      await transport.send(INITIALIZE);
+      expect(await recorded.answerTo(0)).toMatchObject({ error });
+      expect(server.seen).toHaveLength(1);
+      expect(transport.kind).toBe('http');
+    },
+  );
+
   it('falls back for the first message only', async () => {
     const { server, transport } = await connect(mcp({ request: refuse(405) }));
     await open(transport);

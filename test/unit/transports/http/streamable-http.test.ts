@@ -273,10 +273,10 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     });
 
     it('keeps the code of a JSON-RPC error in the body', async () => {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: -32_022, message: 'too new' } });
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: -32_000, message: 'too new' } });
       const { transport } = await connect(mcp({ initialize: refuse(400, body) }));
       await transport.start();
-      expect((await failureOf(transport.send(INITIALIZE))).failure.rpcCode).toBe(-32_022);
+      expect((await failureOf(transport.send(INITIALIZE))).failure.rpcCode).toBe(-32_000);
     });
 
     it('masks repeated headers and queries', async () => {

@@ -1,15 +1,21 @@
 /**
- * Parses the answer to `initialize`: the identity of the server, and whether its protocol version is one that this
- * client knows.
+ * Parses the answers to `initialize` and `server/discover`: the identity of the server, and whether its protocol version
+ * is one that this client knows.
  */
 import type { Implementation, ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/cut-text.js';
+import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
 import { ProtocolFailure, type RpcError } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
 
+/** The names in `_meta` that MCP defines begin so (MCP 2026-07-28, "General fields"). */
+export const META_PREFIX = 'io.modelcontextprotocol/';
+
+/** Versions with a session. */
 export const KNOWN_VERSIONS: readonly string[] = [
   LATEST_PROTOCOL_VERSION,
   '2025-06-18',
@@ -22,9 +28,9 @@ export const KNOWN_VERSIONS: readonly string[] = [
 export function parseInitializeResult(value: JsonObject): ServerIdentity {
   const { protocolVersion: spoken } = value;
   if (typeof spoken === 'string' && !KNOWN_VERSIONS.includes(spoken)) {
-    throw unknownVersion(`The server speaks protocol version ${cutText(spoken, 40)}`);
+    throw unknownVersion(`The server speaks protocol version ${cutText(spoken, 40)}`, [spoken]);
   }
-  const read = readResult(value);
+  const read = readResult<InitializeResult>(initializeResult, value, 'initialize');
   const { protocolVersion } = read;
   return {
     info: read.serverInfo,
@@ -34,21 +40,27 @@ export function parseInitializeResult(value: JsonObject): ServerIdentity {
   };
 }
 
-/** The failure if an error answer to `initialize` is about the protocol version; otherwise undefined. */
-export function versionRefusal({ message, data }: RpcError): ProtocolFailure | undefined {
+/** The failure if an error answer to the first request is about the protocol version; otherwise undefined. */
+export function versionRefusal({ rpcCode, message, data }: RpcError): ProtocolFailure | undefined {
   const supported = isJsonObject(data) ? [data['supported'], data['supportedVersions']].flat() : [];
   const versions = supported.filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}/.test(each));
-  if (versions.length === 0 && !/protocol[ _-]?version/i.test(message)) return undefined;
+  const isAboutVersion = rpcCode === UNSUPPORTED_PROTOCOL_VERSION || /protocol[ _-]?version/i.test(message);
+  if (versions.length === 0 && !isAboutVersion) return undefined;
   const known = versions.length === 0 ? '' : ` (it knows ${cutText(versions.join(', '), 200)})`;
-  return unknownVersion(`The server refuses the protocol version${known}: ${cutText(message, 200)}`);
+  return unknownVersion(
+    `The server refuses the protocol version${known}: ${cutText(message, 200)}`,
+    versions as readonly string[],
+  );
 }
 
-function unknownVersion(what: string): ProtocolFailure {
-  return new ProtocolFailure({
+/** The failure for a server that speaks none of our versions. `versions`: those that it named. */
+export function unknownVersion(what: string, versions: readonly string[]): ProtocolFailure {
+  const failure = {
     code: 'protocol-version',
-    message: `${what}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${KNOWN_VERSIONS.join(', ')}.`,
-    hint: 'Use a version of the server that speaks one of these.',
-  });
+    message: `${what}; this client knows ${[NEW_VERSION, ...KNOWN_VERSIONS].join(', ')}.`,
+    hint: "Use a version of the server that speaks one of these, and see 'protocol' in the entry.",
+  } as const;
+  return new ProtocolFailure(failure, versions);
 }
 
 /** Reads a value of one kind; throws if it is of another. `at` is its path. */
@@ -119,10 +131,16 @@ const capabilities = fields({
   extensions: objects,
 });
 
-const result = fields(
+const initializeResult = fields(
   { protocolVersion: text, capabilities, serverInfo: implementation, instructions: text },
   ['protocolVersion', 'capabilities', 'serverInfo'],
 );
+
+/** MCP specification 2026-07-28, schema: `DiscoverResult`. The name of the server is in `_meta`, and may be absent. */
+const discoverResult = fields({ supportedVersions: listOf(text), capabilities, instructions: text }, [
+  'supportedVersions',
+  'capabilities',
+]);
 
 interface InitializeResult {
   readonly protocolVersion: string;
@@ -131,14 +149,49 @@ interface InitializeResult {
   readonly instructions?: string;
 }
 
-function readResult(value: JsonObject): InitializeResult {
+interface DiscoverResult {
+  readonly supportedVersions: readonly string[];
+  readonly capabilities: ServerCapabilities;
+  readonly instructions?: string;
+}
+
+function readResult<T>(reader: Reader, value: JsonObject, method: string): T {
   try {
-    return result(value, '') as InitializeResult;
+    return reader(value, '') as T;
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
     throw new ProtocolFailure({
       code: 'protocol-error',
-      message: `The answer to initialize is not valid: ${error.message} is wrong.`,
+      message: `The answer to ${method} is not valid: ${error.message} is wrong.`,
     });
   }
+}
+
+/** Servers may leave out their name. */
+const ANONYMOUS: Implementation = { name: 'unnamed', version: 'unknown' };
+
+/** The name of a server of the new era: in `_meta`, or where some servers put it. */
+function infoOf({ _meta: meta, serverInfo }: JsonObject): Implementation {
+  const given = isJsonObject(meta) ? (meta[`${META_PREFIX}serverInfo`] ?? serverInfo) : serverInfo;
+  try {
+    return implementation(given, '') as Implementation;
+  } catch {
+    return ANONYMOUS;
+  }
+}
+
+/** Throws a `ProtocolFailure` if it is not the answer to `server/discover`, or if our version is not among those it names. */
+export function parseDiscoverResult(value: JsonObject): ServerIdentity {
+  const read = readResult<DiscoverResult>(discoverResult, value, 'server/discover');
+  const { supportedVersions, capabilities: declared, instructions } = read;
+  if (!supportedVersions.includes(NEW_VERSION)) {
+    const named = supportedVersions.length === 0 ? 'no version' : cutText(supportedVersions.join(', '), 200);
+    throw unknownVersion(`The server names ${named}`, supportedVersions);
+  }
+  return {
+    info: infoOf(value),
+    capabilities: declared,
+    protocolVersion: NEW_VERSION,
+    instructions: instructions ?? null,
+  };
 }

@@ -1,0 +1,74 @@
+/**
+ * The rounds of one request in the new era: a server that needs something from the host answers with questions, and gets
+ * the request again with the answers (MCP 2026-07-28, "Multi Round-Trip Requests").
+ */
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { cutText } from '../text/cut-text.js';
+import { RequestLostError, RpcError } from './protocol-client.js';
+
+/** Only these may be answered with questions. */
+const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** What a server may ask for. */
+const QUESTIONS: ReadonlySet<string> = new Set([
+  'elicitation/create',
+  'sampling/createMessage',
+  'roots/list',
+]);
+/** More than any honest server needs for one request. */
+const MAX_ROUNDS = 10;
+
+export interface RoundPorts {
+  send(params: JsonObject): Promise<JsonObject>;
+  /** Answers one question. Rejects with an `RpcError` if it is refused. */
+  answer(method: string, params: JsonObject): Promise<JsonObject>;
+}
+
+/** Sends the request until it is complete. Questions of one round are asked one after the other. */
+export async function inRounds(method: string, params: JsonObject, ports: RoundPorts): Promise<JsonObject> {
+  let sent = params;
+  for (let round = 0; ; round += 1) {
+    const result = await ports.send(sent);
+    const type = result['resultType'] ?? 'complete';
+    if (type === 'complete') return result;
+    if (type !== 'input_required') {
+      throw unusable(
+        `The answer to ${method} has the unknown result type ${cutText(JSON.stringify(type), 40)}.`,
+      );
+    }
+    if (!MAY_ASK.has(method)) throw unusable(`The server answered ${method} with questions.`);
+    if (round === MAX_ROUNDS)
+      throw unusable(`The server still had questions after ${MAX_ROUNDS} rounds of ${method}.`);
+    sent = { ...params, ...(await answered(result, ports)) };
+  }
+}
+
+/** What the next round adds to the params. The state goes back as it came, and none where none came. */
+async function answered({ inputRequests, requestState }: JsonObject, ports: RoundPorts): Promise<JsonObject> {
+  const isAsking = isJsonObject(inputRequests);
+  if (!isAsking && typeof requestState !== 'string')
+    throw unusable('The server wants input, but asks for none.');
+  const state = typeof requestState === 'string' ? { requestState } : {};
+  if (!isAsking) return state;
+  const answers: [string, JsonObject][] = [];
+  for (const [key, question] of Object.entries(inputRequests)) {
+    answers.push([key, await answerTo(question, ports)]);
+  }
+  return { inputResponses: Object.fromEntries(answers), ...state };
+}
+
+async function answerTo(question: unknown, ports: RoundPorts): Promise<JsonObject> {
+  const { method, params } = isJsonObject(question) ? question : {};
+  if (typeof method !== 'string' || !QUESTIONS.has(method)) {
+    throw unusable(`The server asks for '${cutText(String(method), 100)}', which MCP does not know.`);
+  }
+  try {
+    return await ports.answer(method, isJsonObject(params) ? params : {});
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw unusable(`The server asks for '${method}', and the host cannot answer: ${error.message}`);
+  }
+}
+
+function unusable(message: string): RequestLostError {
+  return new RequestLostError({ code: 'protocol-error', message }, true);
+}

@@ -1,0 +1,235 @@
+/**
+ * What the protocol clients of both eras have in common: numbers our requests, matches the answers, cancels requests that
+ * are given up, and sorts what the server sends. It does not start or close a transport and sets no timers: callers have
+ * their own limits.
+ */
+import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
+import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import type { JsonObject } from '../json/json-object.js';
+import { cutText } from '../text/cut-text.js';
+import { toError } from '../text/error-message.js';
+import type { SendOptions, SessionTransport } from '../transports/session-transport.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
+import {
+  RequestLostError,
+  type Asked,
+  type Cause,
+  type ProtocolClient,
+  type ProtocolClientOptions,
+  type ProtocolFailure,
+  type RequestOptions,
+  type RequestOrigin,
+} from './protocol-client.js';
+import { SentRequest, type SentRequestOwner } from './sent-request.js';
+
+const CLOSED_BY_US: RawFailure = { code: 'connection-lost', message: 'The connection was closed.' };
+
+const INVALID_ANSWER: RawFailure = {
+  code: 'protocol-error',
+  message: 'The server sent an answer that is not valid JSON-RPC.',
+};
+
+type Answer = Extract<Inbound, { kind: 'answer' }>;
+type Notification = Extract<Inbound, { kind: 'notification' }>;
+
+export abstract class MessageClient implements ProtocolClient {
+  onnotification?: (method: string, params: JsonObject, origin: RequestOrigin | undefined) => void;
+  onrequest?: (method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>;
+  onwire?: (direction: 'sent' | 'received', message: object) => void;
+  onoddity?: (message: string) => void;
+  oninterest?: () => void;
+  onrefused?: (refusal: ProtocolFailure) => void;
+  /** Requests without an answer, by id. */
+  protected readonly sent = new Map<number, SentRequest>();
+  /** Undefined before `open` and after the end. */
+  protected transport: SessionTransport | undefined;
+  readonly #firstId: number;
+  #nextId: number;
+  readonly #owner: SentRequestOwner = {
+    forget: (id) => void this.sent.delete(id),
+    mayGoOn: (id, cause) => this.mayGoOn(id, cause),
+    cancel: (id) => this.cancel(id),
+  };
+
+  constructor(protected readonly options: ProtocolClientOptions) {
+    this.#firstId = options.firstId ?? 0;
+    this.#nextId = this.#firstId;
+  }
+
+  abstract open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity>;
+  abstract request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+  /** A request has failed, and the server may still work on it. */
+  protected abstract mayGoOn(id: number, cause: Cause): void;
+  /** A request was given up. */
+  protected abstract cancel(id: number): void;
+  protected abstract receiveRequest(request: InboundRequest, relatedTo: RequestId | undefined): void;
+  protected abstract receiveCancelled(id: RequestId, reason: string | undefined): void;
+  /** The result of a request as its caller gets it. */
+  protected abstract read(method: string, result: JsonObject): JsonObject;
+
+  get pending(): number {
+    return this.sent.size;
+  }
+
+  get lastRequestId(): number | undefined {
+    return this.#nextId === this.#firstId ? undefined : this.#nextId - 1;
+  }
+
+  abandon(failure: RawFailure): void {
+    this.transport = undefined;
+    for (const sent of this.sent.values()) sent.fail(new RequestLostError(failure, sent.written));
+  }
+
+  async notify(method: string, params?: JsonObject): Promise<void> {
+    const { transport } = this;
+    if (transport === undefined) throw new RequestLostError(CLOSED_BY_US, false);
+    try {
+      await this.#send(transport, { method, ...(params === undefined ? {} : { params }), jsonrpc: '2.0' });
+    } catch (error) {
+      throw toLost(error, false);
+    }
+  }
+
+  protected attach(transport: SessionTransport): void {
+    this.transport = transport;
+    transport.onmessage = (message, context) => {
+      this.onwire?.('received', message);
+      this.#receive(toInbound(message), context?.relatedRequestId);
+    };
+    transport.onerror = (error) => this.#reportUnlessEnded(transport, error.message);
+    transport.onlost = (id, failure) =>
+      void this.sent.get(Number(id))?.fail(new RequestLostError(failure, true));
+  }
+
+  /** Sends one request, with the progress token if its caller listens. */
+  protected exchange(
+    method: string,
+    params: JsonObject,
+    options: RequestOptions,
+    how?: SendOptions,
+  ): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const { signal, onProgress } = options;
+      const { transport } = this;
+      if (signal?.aborted === true) return reject(toError(signal.reason));
+      if (transport === undefined) return reject(new RequestLostError(CLOSED_BY_US, false));
+      const id = this.#nextId;
+      this.#nextId += 1;
+      const sent = new SentRequest(id, method, { options, resolve, reject }, this.#owner);
+      this.sent.set(id, sent);
+      const sentParams = onProgress === undefined ? params : withProgressToken(params, id);
+      const message: JSONRPCMessage = { method, params: sentParams, jsonrpc: '2.0', id };
+      this.#send(transport, message, how).catch((error: unknown) => {
+        const lost = toLost(error, true);
+        sent.written = lost.written;
+        sent.fail(lost);
+      });
+      sent.written = true;
+    });
+  }
+
+  /** Sends a message without an answer. */
+  protected async post(message: JSONRPCMessage): Promise<void> {
+    const { transport } = this;
+    if (transport === undefined) return;
+    try {
+      await this.#send(transport, message);
+    } catch (error) {
+      this.#reportUnlessEnded(transport, `A message could not be sent: ${toError(error).message}`);
+    }
+  }
+
+  /** Uses only what the transport says: a late notification would be attributed to the next request. */
+  protected originOf(relatedTo: RequestId | undefined): RequestOrigin | undefined {
+    return relatedTo === undefined ? undefined : this.sent.get(Number(relatedTo))?.origin;
+  }
+
+  /** A late answer to a request that was given up is not odd. */
+  protected receiveAnswer({ id, result, error }: Answer): void {
+    const sent = this.sent.get(id);
+    if (sent === undefined) {
+      if (!(id < this.#nextId)) this.onoddity?.('The server answered a request that was never sent.');
+    } else if (result !== undefined) {
+      sent.answer(this.read(sent.method, result));
+    } else {
+      sent.fail(error?.answering(sent.method) ?? new RequestLostError(INVALID_ANSWER, true));
+    }
+  }
+
+  protected receiveNotification({ method, params }: Notification, relatedTo: RequestId | undefined): void {
+    if (method === 'notifications/progress') this.#receiveProgress(params);
+    else if (method === 'notifications/cancelled') this.#receiveCancelled(params);
+    else this.onnotification?.(method, params, this.originOf(relatedTo));
+  }
+
+  #send(transport: SessionTransport, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    this.onwire?.('sent', message);
+    return transport.send(message, options);
+  }
+
+  #reportUnlessEnded(transport: SessionTransport, message: string): void {
+    if (transport.ended === undefined && this.transport === transport) this.onoddity?.(message);
+  }
+
+  #receive(came: Inbound, relatedTo: RequestId | undefined): void {
+    switch (came.kind) {
+      case 'odd':
+        this.onoddity?.(came.what);
+        break;
+      case 'answer':
+        this.receiveAnswer(came);
+        break;
+      case 'request':
+        this.receiveRequest(came, relatedTo);
+        break;
+      case 'notification':
+        this.#notified(came, relatedTo);
+    }
+  }
+
+  #notified(came: Notification, relatedTo: RequestId | undefined): void {
+    try {
+      this.receiveNotification(came, relatedTo);
+    } catch (error) {
+      this.onoddity?.(`${cutText(came.method, 100)} could not be processed: ${toError(error).message}`);
+    }
+  }
+
+  /** The token is the id of the request. */
+  #receiveProgress(params: JsonObject): void {
+    const update = toProgress(params);
+    if (update === undefined) return this.onoddity?.('The server sent progress that is not valid.');
+    this.#reportFlaws('Progress', update.flaws);
+    this.sent.get(Number(update.token))?.onProgress?.(update.progress);
+  }
+
+  #receiveCancelled(params: JsonObject): void {
+    const cancelled = toCancelled(params);
+    if (cancelled === undefined) return this.onoddity?.('The server sent a cancellation that is not valid.');
+    this.#reportFlaws('A cancellation', cancelled.flaws);
+    if (cancelled.requestId !== undefined) this.receiveCancelled(cancelled.requestId, cancelled.reason);
+  }
+
+  #reportFlaws(what: string, flaws: readonly string[]): void {
+    for (const field of flaws)
+      this.onoddity?.(`${what} is kept without its ${field}: it has the wrong type.`);
+  }
+}
+
+/** The message that cancels a request (MCP specification, "Cancellation"). */
+export function cancellationOf(requestId: number): JSONRPCMessage {
+  const params = { requestId, reason: 'The caller no longer waits for the result.' };
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+}
+
+function withProgressToken(params: JsonObject, progressToken: number): JsonObject {
+  const meta = params['_meta'] as JsonObject | undefined;
+  return { ...params, _meta: meta === undefined ? { progressToken } : { ...meta, progressToken } };
+}
+
+/** `written` applies if the error does not say. */
+function toLost(error: unknown, written: boolean): RequestLostError {
+  if (error instanceof TransportError) return new RequestLostError(error.failure, error.written);
+  return new RequestLostError({ code: 'connection-lost', message: toError(error).message }, written);
+}

@@ -1,0 +1,91 @@
+/** Servers of both eras, and servers that get them wrong: which version is spoken in the end, and what a call gives. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
+import type { ServerSettings } from '../../../src/config/entry/server-config.js';
+import { casePeer, ERA_CASES, serveCase, type EraCase } from '../../support/era-cases.js';
+import { FakeServer, fakeProgram } from '../../support/fake-server.js';
+import { startServer } from '../../support/http-server.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { passTime, useTroupes } from '../../support/test-troupe.js';
+
+useLeakCheck();
+const { make } = useTroupes();
+
+const POLICY = { maxAttempts: 1 };
+const HANDLERS = { roots: () => [] };
+
+/** The version, or the code of the failure. */
+function outcomeOf(troupe: Troupe): string | undefined {
+  const { protocolVersion, error: failure } = troupe.connection('a')!.status;
+  return failure?.code ?? protocolVersion ?? undefined;
+}
+
+async function callOf(troupe: Troupe): Promise<string> {
+  if (troupe.tools.length === 0) return 'none';
+  try {
+    const { content } = await troupe.callTool('mcp__a__t', {});
+    return (content[0] as { text: string }).text;
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+function expectedCall({ call }: EraCase, version: string): string {
+  return call ?? (version === '2025-11-25' ? 'old' : 'fine');
+}
+
+const isVersion = (outcome: string): boolean => /^\d/.test(outcome);
+
+/** Every case under every setting that says what must come of it. */
+const TRIALS = Object.entries(ERA_CASES).flatMap(([name, each]) =>
+  (['auto', 'new'] as const).flatMap((protocol) => {
+    const outcome = each[protocol];
+    return outcome === undefined ? [] : [[name, protocol, outcome, each] as const];
+  }),
+);
+
+describe('a program', () => {
+  it.each(TRIALS.filter(([, , , { isHttp }]) => isHttp !== true))(
+    '%s, asked by %s, leads to %s',
+    async (_, protocol, outcome, each) => {
+      const asked: string[] = [];
+      const server = new FakeServer(() => ({ kind: 'stdio', peer: casePeer(each.plan, asked) }));
+      const test = make({
+        servers: { a: fakeProgram(server, { protocol, policy: POLICY } satisfies ServerSettings) },
+        handlers: HANDLERS,
+        cache: false,
+      });
+      await passTime(test.clock, test.troupe.start());
+      expect(outcomeOf(test.troupe)).toBe(outcome);
+      if (isVersion(outcome)) {
+        expect(await passTime(test.clock, callOf(test.troupe))).toBe(expectedCall(each, outcome));
+      }
+      // A server that works in the old era is asked nothing else.
+      if (outcome === '2025-11-25') expect(asked).not.toContain('server/discover');
+      if (protocol === 'new') expect(asked).not.toContain('initialize');
+      expect(server.transports).toHaveLength(1);
+    },
+  );
+});
+
+describe('a remote server', () => {
+  it.each(TRIALS.filter(([name]) => name !== 'old, silent' && name !== 'listen, mute'))(
+    '%s, asked by %s, leads to %s',
+    async (_, protocol, outcome, each) => {
+      const server = await startServer(serveCase(each.plan));
+      const entry = { url: server.url, listen: false, protocol, policy: POLICY } as const;
+      const troupe = createTroupe({ servers: { a: entry }, handlers: HANDLERS, cache: false });
+      onTestFinished(async () => {
+        await troupe.close();
+        await server.close();
+      });
+      await troupe.start();
+      expect(outcomeOf(troupe)).toBe(outcome);
+      if (isVersion(outcome)) expect(await callOf(troupe)).toBe(expectedCall(each, outcome));
+      const asked = server.seen.map(({ rpc }) => rpc.method);
+      if (outcome === '2025-11-25') expect(asked).not.toContain('server/discover');
+      if (protocol === 'new') expect(asked).not.toContain('initialize');
+      expect(server.seen.filter(({ method }) => method === 'GET')).toEqual([]);
+    },
+  );
+});

@@ -12,3 +12,7 @@ export {
   type TroupeSource,
 } from './troupe-logic.js';
 export type { CommandFailed, FleetCommand, ServerCommand, TroupeCommand } from './troupe-command.js';
+export type { CatalogTool } from '../catalog/registry.js';
+export type { LifecycleEvent } from '../lifecycle/event.js';
+export type { ServerStatus } from '../lifecycle/status.js';
+export type { StartReport } from '../runtime/start-report.js';

@@ -162,8 +162,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/xstate/index',
     values: names('fromConnection fromTroupe troupeOf'),
     types: names(`
-      CommandFailed ConnectionActorContext FleetCommand ServerCommand TroupeActorSnapshot TroupeCommand TroupeContext
-      TroupeEmitted TroupeLogic TroupeSource
+      CatalogTool CommandFailed ConnectionActorContext FleetCommand LifecycleEvent ServerCommand ServerStatus StartReport
+      TroupeActorSnapshot TroupeCommand TroupeContext TroupeEmitted TroupeLogic TroupeSource
     `),
   },
   {

@@ -71,7 +71,7 @@ describe('a machine of the host', () => {
           restart: { actions: sendTo('troupe', { type: 'connection.restart', server: 'a' }) },
         },
       },
-      resting: {},
+      resting: { entry: assign({ ready: [] }), on: { work: 'working' } },
       broken: {},
       closed: {},
     },
@@ -97,6 +97,9 @@ describe('a machine of the host', () => {
     expect(children.troupe?.getSnapshot().status).toBe('stopped');
     await passTime(clock, troupe!.close());
     expect(troupe!.status.map(({ state }) => state)).toEqual(['stopped', 'stopped']);
+    actor.send({ type: 'work' });
+    const again = await waitFor(actor, ({ context }) => context.ready.length === 2);
+    expect(troupeOf(again.children.troupe)).not.toBe(troupe);
   });
 
   it('gets an error of the start, and the end if others close the troupe', async () => {

@@ -260,7 +260,7 @@ describe('the page beside a running troupe', () => {
     const { url: address } = await signed.inspect();
     const page = await visualizer.open(address);
     await page.select('port');
-    await expectText(page, '.note.warn', (text) => text.includes('sign in'));
+    await expectText(page, '.note.warn', (text) => text.includes('sign-in'));
     await expectAccessible(page, 'sign-in');
     const coming = page.page
       .browserContext()
@@ -574,7 +574,10 @@ describe('a page whose server is incompatible or silent', () => {
       }
       if (pathname === '/api/log') return logs(response);
       void files.get(pathname).then((file) => {
-        response.writeHead(file === undefined ? 404 : 200, { 'content-type': file?.type ?? 'text/plain' });
+        response.writeHead(file === undefined ? 404 : 200, {
+          'content-type': file?.type ?? 'text/plain',
+          ...(file?.isCompressed === true && { 'content-encoding': 'gzip' }),
+        });
         response.end(file?.bytes);
       });
     });

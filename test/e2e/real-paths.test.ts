@@ -15,6 +15,7 @@ import { EXEMPT } from './real-paths/exempt.js';
 import { fleetPaths } from './real-paths/fleet-paths.js';
 import { useLives } from './real-paths/life.js';
 import { remotePaths } from './real-paths/remote-paths.js';
+import { subscriptionPaths } from './real-paths/subscription-paths.js';
 
 const watched = vi.hoisted(() => ({ count: undefined as ((event: InspectionEvent) => void) | undefined }));
 
@@ -53,6 +54,7 @@ childPaths();
 commandPaths();
 endPaths();
 remotePaths();
+subscriptionPaths();
 fleetPaths();
 
 describe('with real processes', () => {

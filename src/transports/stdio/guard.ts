@@ -131,14 +131,18 @@ export function startGuard(
 ): GuardProcess | undefined {
   const child = started(mark, onFailure);
   if (child === undefined) return undefined;
-  const hasStarted = child.pid !== undefined;
+  if (child.pid === undefined) {
+    child.on('error', onFailure);
+    // There is no pipe if no file descriptor was left for it.
+    (child as Partial<GuardProcess>).stdin?.destroy();
+    return undefined;
+  }
   // A later error is from a `kill`: the closed pipe ends the guard all the same.
-  child.on('error', hasStarted ? ignore : onFailure);
+  child.on('error', ignore);
   child.stdin.on('error', ignore);
   // Bun's pipes have no `unref`, and do not keep the host running.
-  if (hasStarted) child.stdin.unref?.();
-  else child.stdin.destroy();
-  return hasStarted ? child : undefined;
+  child.stdin.unref?.();
+  return child;
 }
 
 function started(mark: string | undefined, onFailure: (error: unknown) => void): GuardProcess | undefined {

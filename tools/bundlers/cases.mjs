@@ -26,7 +26,6 @@ export const BUNDLERS = [
   },
   {
     name: 'esbuild, from `require`',
-    isQuick: true,
     packages: ['esbuild'],
     build: ['esbuild', 'mixed.cjs', ...FLAGS, '--format=cjs', '--outfile=out/host.cjs'],
     entry: 'host.cjs',
@@ -49,21 +48,18 @@ export const BUNDLERS = [
   },
   {
     name: 'Vite, SSR',
-    isQuick: true,
     packages: ['vite'],
     build: ['vite', 'build', '--logLevel', 'warn'],
     entry: 'host.mjs',
   },
   {
     name: 'rollup',
-    isQuick: true,
     packages: ['rollup', ...ROLLUP],
     build: ['rollup', '--config', 'rollup.config.mjs', '--silent'],
     entry: 'host.mjs',
   },
   {
     name: 'webpack, CommonJS',
-    isQuick: true,
     packages: ['webpack', 'webpack-cli'],
     build: ['webpack', '--stats', 'errors-warnings'],
     entry: 'host.cjs',

@@ -13,6 +13,7 @@ export interface EntryConditions {
   readonly module: string;
   readonly bun: string;
   readonly require: Entry;
+  readonly default: string;
 }
 
 export interface PackageManifest {

@@ -80,6 +80,7 @@ function conditionsOf(target: string): EntryConditions {
     module: module.default,
     bun: module.default,
     require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
+    default: module.default,
   };
 }
 

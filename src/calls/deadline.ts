@@ -45,11 +45,12 @@ export class Deadline extends LazyAbortController {
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #leaveCaller: (() => void) | undefined;
-  #idle: unknown;
-  #total: unknown;
-  /** What is left of the total time. */
+  /** The timer of the limit that is exceeded first. */
+  #timer: unknown;
+  /** What was left of the total time at `since`. */
   #leftMs: number;
   #since = 0;
+  #isResting = false;
   #isPaused = false;
   #isEnded = false;
 
@@ -66,22 +67,22 @@ export class Deadline extends LazyAbortController {
 
   /** Starts the idle time again: something was received. */
   renew(): void {
-    this.rest();
-    if (!this.#isPaused) this.#idle = this.#timer(false, this.#limits.idleMs);
+    this.#isResting = false;
+    this.#arm();
   }
 
   /** Stops the idle time until `renew`, while no message is expected. The total time goes on. */
   rest(): void {
-    if (this.#idle !== undefined) this.#clock.clearTimeout(this.#idle);
-    this.#idle = undefined;
+    this.#isResting = true;
+    this.#arm();
   }
 
   /** Stops both times. A second `pause` changes nothing: one `resume` ends both. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
-    this.#stop();
-    this.#leftMs = timeLeft(this.#clock, this.#since, this.#leftMs);
+    this.#disarm();
+    this.#leftMs = this.#totalLeft();
   }
 
   /** The idle time starts again; the total time goes on where it stopped. */
@@ -94,29 +95,40 @@ export class Deadline extends LazyAbortController {
   /** Leaves no timer and no listener. */
   end(): void {
     this.#isEnded = true;
-    this.#stop();
+    this.#disarm();
     this.#leaveCaller?.();
   }
 
   #run(): void {
     this.#since = this.#clock.now();
     this.renew();
-    this.#total = this.#timer(true, Math.max(this.#leftMs, 0));
   }
 
-  #stop(): void {
-    this.rest();
-    if (this.#total !== undefined) this.#clock.clearTimeout(this.#total);
-    this.#total = undefined;
+  #totalLeft(): number {
+    return timeLeft(this.#clock, this.#since, this.#leftMs);
   }
 
-  #timer(isTotal: boolean, delayMs: number): unknown {
-    const limitMs = isTotal ? this.#limits.totalMs : this.#limits.idleMs;
-    const isNone = !Number.isFinite(limitMs) || limitMs <= 0;
-    if (isNone || this.#isEnded || this.aborted) return undefined;
-    return this.#clock.setTimeout(
-      () => this.abort(new TimedOut(limitMs, isTotal)),
+  #arm(): void {
+    this.#disarm();
+    if (this.#isPaused || this.#isEnded || this.aborted) return;
+    const { idleMs, totalMs } = this.#limits;
+    const idleLeft = !this.#isResting && isLimit(idleMs) ? idleMs : Infinity;
+    const totalLeft = isLimit(totalMs) ? this.#totalLeft() : Infinity;
+    const isTotal = totalLeft < idleLeft;
+    const delayMs = isTotal ? totalLeft : idleLeft;
+    if (delayMs === Infinity) return;
+    this.#timer = this.#clock.setTimeout(
+      () => this.abort(new TimedOut(isTotal ? totalMs : idleMs, isTotal)),
       Math.min(delayMs, MAX_DELAY_MS),
     );
   }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function isLimit(ms: number): boolean {
+  return Number.isFinite(ms) && ms > 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Troupe: the MCP server connections of an agent host, supervised.
+ * Troupe: the MCP server connections of an agent host, supervised. Longer than 300 lines because it lists every public name.
  */
 export { createTroupe } from './runtime/troupe.js';
 export type { Troupe, TroupeList } from './runtime/troupe.js';

@@ -1,6 +1,7 @@
 /**
  * The effects, guards, delays and actions of the connection chart, by name. The files of its parts
- * (`connection.configuring.ts` and so on) say when each is used.
+ * (`connection.configuring.ts` and so on) say when each is used. Longer than 300 lines because XState infers their types from one
+ * `setup`.
  */
 import {
   assign,

@@ -6,7 +6,7 @@ import { connection } from './connection.setup.js';
 import { at, boundedBy, expected, failureOf, outputOf } from './connection.transitions.js';
 import { toFailure } from '../policy/failure.js';
 
-/** The stream is opened again, unless it was in vain too often. */
+/** The stream is opened again, unless it has failed too often. */
 const reopened = <TParams>(params: TParams) =>
   [
     {

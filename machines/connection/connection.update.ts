@@ -89,12 +89,12 @@ export function enterReady({ url, provenUrl }: ConnectionContext): Update {
   };
 }
 
-/** A stream of changes that lasted this long was no vain try. */
+/** A stream of changes that lasted this long counts as a success. */
 const LASTING_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Tries in vain so far, for a stream that ended or failed now. */
+/** Unsuccessful attempts so far, for a stream that ended or failed now. */
 function triesUntil({ subscription: { tries, since } }: ConnectionContext, at: number): number {
   return since !== null && Math.abs(at - since) >= LASTING_MS ? 0 : tries;
 }

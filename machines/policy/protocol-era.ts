@@ -12,7 +12,7 @@ export const NEW_VERSION = '2026-07-28';
 /**
  * The era of a protocol version.
  *
- * @param version Such as `2025-11-25`. Versions are dates, so their order is that of their texts. Anything else, as a log
+ * @param version Such as `2025-11-25`. Versions are dates, so they compare as text. Anything else, as a log
  *   may hold, counts as old.
  */
 export function eraOf(version: unknown): Era {

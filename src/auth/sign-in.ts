@@ -1,6 +1,6 @@
 /**
  * One sign-in by a person: its listener, address, received codes and requests. The account's chart decides when it
- * begins, what an answer leads to, and when it ends.
+ * begins, what an answer leads to, and when it ends. Longer than 300 lines because everything that `end()` removes is here.
  *
  * G1. `end()` removes everything: listener, sockets and verifier. It waits until the browser has its last page.
  * G2. An answer counts only with the state of this sign-in; a code that a person enters by hand has no state. If a code

@@ -39,11 +39,12 @@ export interface CallChange {
   /** Added to `_meta`. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /**
-   * Added to the headers of the HTTP request, in place of those of the entry, a token included. A server that is not
-   * reached over HTTP gets none. Their values are masked wherever Troupe shows or records text of this server.
+   * Headers to add to the HTTP request. They replace headers of the same name from the entry, and the token of a sign-in.
+   * A server that is not reached over HTTP gets none. Their values are masked wherever Troupe shows or records text of this
+   * server.
    */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Secrets among the arguments and `meta`: masked like the values of headers. Shorter ones than four characters are not. */
+  /** Secrets in the arguments and in `meta`. They are masked like header values, unless they have fewer than four characters. */
   readonly secrets?: readonly string[];
 }
 

@@ -1,6 +1,8 @@
 /**
  * The lists of earlier runs: known before a server is started, and stored again when it lists.
  *
+ * Longer than 300 lines because reading, keeping and withdrawing a list share one record of what the store has.
+ *
  * Owns which lists may be used and which are kept. Does not own where they are kept (`cache-store.ts`), nor when a
  * server is started.
  *
@@ -85,7 +87,7 @@ export class CatalogCache {
     await this.#limited(Promise.all(names.map((name) => this.#load(name))));
   }
 
-  /** Whether the present lists of the server are those of an earlier run. */
+  /** Whether the present lists of the server come from an earlier run. */
   hasRecalled(name: string): boolean {
     return this.#recalled.has(name);
   }

@@ -1,8 +1,11 @@
 /**
  * The type of the streams of the public API: an `Observable` of RxJS for a host that has its types, and otherwise what can be
  * done without them. So a host that does not use RxJS compiles without its declarations.
+ *
+ * The next line suppresses one error, in a host without the types of RxJS. `@ts-expect-error` would be an error in every other
+ * host.
  */
-/** @ts-ignore A host may not have the types of RxJS: the name is then `any`. */
+/** @ts-ignore Without the types of RxJS, the name is `any`. */
 import type { Observable } from 'rxjs';
 
 /**

@@ -1,6 +1,6 @@
 /** Content of messages, results and resources (MCP 2025-11-25). */
 
-/** Who speaks or is spoken to. */
+/** One side of a connection. */
 export type Role = 'user' | 'assistant';
 
 /** Hints of a server on how to use a piece of content. */
@@ -25,7 +25,7 @@ export type Icon = {
   theme?: 'light' | 'dark' | undefined;
 };
 
-/** Fields beside those of the protocol, by name. */
+/** Fields that the protocol does not define, by name. */
 export type Meta = Record<string, unknown>;
 
 /** Text. */
@@ -36,7 +36,7 @@ export type TextContent = {
   text: string;
   /** Hints on how to use it. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -50,7 +50,7 @@ export type ImageContent = {
   mimeType: string;
   /** Hints on how to use it. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -64,7 +64,7 @@ export type AudioContent = {
   mimeType: string;
   /** Hints on how to use it. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -76,7 +76,7 @@ export type TextResourceContents = {
   mimeType?: string | undefined;
   /** The text. */
   text: string;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -88,7 +88,7 @@ export type BlobResourceContents = {
   mimeType?: string | undefined;
   /** The data in base64. */
   blob: string;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -100,7 +100,7 @@ export type EmbeddedResource = {
   resource: TextResourceContents | BlobResourceContents;
   /** Hints on how to use it. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -122,7 +122,7 @@ export type Resource = {
   icons?: Icon[] | undefined;
   /** Hints on how to use it. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 

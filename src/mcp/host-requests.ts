@@ -1,4 +1,4 @@
-/** What servers ask of a host: where it works, what a model says, what a person says (MCP 2025-11-25). */
+/** What servers ask of a host: its roots, an answer of a model, an answer of a person (MCP 2025-11-25). */
 import type { AudioContent, ContentBlock, ImageContent, Meta, Role, TextContent } from './content.js';
 import type { MessageMeta, Result } from './messages.js';
 import type { Tool } from './server-offers.js';
@@ -9,7 +9,7 @@ export type Root = {
   uri: string;
   /** Name for people. */
   name?: string | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -36,7 +36,7 @@ export type ToolUseContent = {
   name: string;
   /** Arguments of the call. */
   input: Record<string, unknown>;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -52,7 +52,7 @@ export type ToolResultContent = {
   structuredContent?: Record<string, unknown> | undefined;
   /** True if the tool failed. Default: false. */
   isError?: boolean | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -65,7 +65,7 @@ export type SamplingMessage = {
   role: Role;
   /** What is said. */
   content: SamplingContent | SamplingContent[];
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 

@@ -1,6 +1,6 @@
 /** The messages of JSON-RPC 2.0 as MCP uses them. */
 
-/** Identifies a request among those of its sender. */
+/** Identifies a request. Unique among the requests of its sender. */
 export type RequestId = string | number;
 
 /** Links progress notifications to the request that they are about. */

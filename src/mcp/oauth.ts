@@ -225,7 +225,7 @@ export interface OAuthClientProvider {
    */
   invalidateCredentials?(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void | Promise<void>;
   /**
-   * Parameters of a request for tokens by another grant. Default: those of the authorization code, or of client credentials.
+   * Parameters of the token request, for a grant of your own. Default: the authorization code grant, or client credentials.
    *
    * @param scope Scopes to request, separated by spaces.
    */

@@ -59,7 +59,7 @@ export type Tool = {
     | undefined;
   /** Icons for display. */
   icons?: Icon[] | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -89,7 +89,7 @@ export type ResourceTemplate = {
   icons?: Icon[] | undefined;
   /** Hints on how to use them. */
   annotations?: Annotations | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 
@@ -121,7 +121,7 @@ export type Prompt = {
   arguments?: PromptArgument[] | undefined;
   /** Icons for display. */
   icons?: Icon[] | undefined;
-  /** Fields beside those of the protocol. */
+  /** Fields that the protocol does not define. */
   _meta?: Meta | undefined;
 };
 

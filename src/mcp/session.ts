@@ -48,10 +48,10 @@ export type ClientCapabilities = {
         url?: object | undefined;
       }
     | undefined;
-  /** It tells servers where it works. */
+  /** It answers `roots/list`: the folders in which it works. */
   roots?:
     | {
-        /** It tells them when that changes. */
+        /** It sends a notification when they change. */
         listChanged?: boolean | undefined;
       }
     | undefined;
@@ -106,23 +106,23 @@ export type ServerCapabilities = {
   /** It offers prompts. */
   prompts?:
     | {
-        /** It tells when their list changes. */
+        /** It sends a notification when their list changes. */
         listChanged?: boolean | undefined;
       }
     | undefined;
   /** It offers resources. */
   resources?:
     | {
-        /** It tells when a resource changes, if asked to. */
+        /** It sends a notification when a subscribed resource changes. */
         subscribe?: boolean | undefined;
-        /** It tells when their list changes. */
+        /** It sends a notification when their list changes. */
         listChanged?: boolean | undefined;
       }
     | undefined;
   /** It offers tools. */
   tools?:
     | {
-        /** It tells when their list changes. */
+        /** It sends a notification when their list changes. */
         listChanged?: boolean | undefined;
       }
     | undefined;

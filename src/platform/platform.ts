@@ -1,6 +1,6 @@
 /**
- * What differs between operating systems. Nothing else in `src` reads `process.platform`: the answers are data, so those of
- * every system are tested on any.
+ * What differs between operating systems. Nothing else in `src` reads `process.platform`: the answers are data, so the answers for
+ * every system are tested on each.
  */
 import { posix, win32, type PlatformPath } from 'node:path';
 

@@ -42,7 +42,7 @@ export async function inRounds(method: string, params: JsonObject, ports: RoundP
   }
 }
 
-/** What the next round adds to the params. The state goes back as it came, and none where none came. */
+/** What the next round adds to the params. The state is returned unchanged, or left out if there was none. */
 async function answered({ inputRequests, requestState }: JsonObject, ports: RoundPorts): Promise<JsonObject> {
   const isAsking = isJsonObject(inputRequests);
   if (!isAsking && typeof requestState !== 'string')

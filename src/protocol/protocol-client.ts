@@ -114,7 +114,7 @@ export interface ProtocolClientOptions {
   readonly meta?: JsonObject | undefined;
   /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>;
-  /** Id of its first request: above those of an earlier client of the same transport. Default 0. */
+  /** Id of its first request; must be higher than every id of an earlier client of the same transport. Default 0. */
   readonly firstId?: number | undefined;
 }
 

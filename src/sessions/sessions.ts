@@ -34,7 +34,7 @@ export type SessionSignal =
   /** `count` exchanges in a row have failed to reach the server. */
   | { readonly kind: 'unreachable'; readonly count: number; readonly failure: RawFailure }
   | { readonly kind: 'listChanged'; readonly list: ServerList }
-  /** What the session wants to be told of has changed. */
+  /** The changes that the session wants to be notified of are different now. */
   | { readonly kind: 'interest' }
   /** The stream of changes has ended. */
   | { readonly kind: 'unheard' }

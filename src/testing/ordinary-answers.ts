@@ -80,7 +80,7 @@ function refusedVersion(requested: unknown): Error {
   });
 }
 
-/** Whether a request says itself which version it speaks, as those of the new era do. */
+/** Whether a request names its protocol version, as requests of the new era do. */
 export function isStateless(params: Params): boolean {
   return (params['_meta'] as Params | undefined)?.[`${META_PREFIX}protocolVersion`] !== undefined;
 }

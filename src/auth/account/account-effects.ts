@@ -1,6 +1,7 @@
 /**
  * The effects of an account's chart: they read and renew tokens, look for tokens that others stored, and ask a person.
- * Owns the tokens and codes that the chart knows by number; decides nothing.
+ * Owns the tokens and codes that the chart knows by number; decides nothing. Longer than 300 lines because the effects share
+ * these tokens and codes.
  *
  * E1. An effect resolves with a plain record or rejects with a `Failure`; neither holds a secret.
  * E2. A renewal that has begun goes on even if its state is exited, until `cutWork`: its refresh token is already used

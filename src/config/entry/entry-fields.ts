@@ -1,7 +1,7 @@
 /**
  * The fields of an entry, one row each. Validation, normal form, comparison of two readings, effective settings,
  * published schema and reference are all derived from these rows. The types in `server-config.ts` document what each
- * field means to a host.
+ * field means to a host. Longer than 300 lines because every field has its row here.
  */
 import {
   DURATION,

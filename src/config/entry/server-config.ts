@@ -6,7 +6,7 @@ import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 /** Which clients of a gateway share a connection to a server. */
 export type Isolation = 'per-session' | 'shared';
 
-/** Which versions of the protocol a server may be spoken to in. */
+/** Which versions of the protocol may be used with a server. */
 export type ProtocolChoice = 'auto' | 'old' | 'new';
 
 /** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
@@ -41,7 +41,7 @@ export interface ServerSettings {
    */
   readonly limits?: MessageLimits;
   /**
-   * Which versions of MCP the server is spoken to in. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
+   * Which versions of MCP are used with the server. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
    * one. `auto` finds out: a server is asked in an old version first, and in the new one if it refuses; what it speaks is
    * remembered. Default `auto`.
    */

@@ -70,7 +70,7 @@ export async function isWorldWritable(folder: string, platform = THIS_PLATFORM):
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
 }
 
-/** Whether anybody may have put the file, or a link to it, where it is. */
+/** Whether any user could have put the file, or a link to it, in its place. */
 export async function isFromEverybodys(file: string): Promise<boolean> {
   const folders = [await realOf(dirname(file)), dirname(await realOf(file))];
   return (await Promise.all(folders.map((folder) => isWorldWritable(folder)))).includes(true);

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 
-/** The same output, written by another thread. As it is where that is not needed, and without a descriptor. */
+/** The same output, written by another thread. Returned unchanged if that is not needed, or if there is no file descriptor. */
 export function unblockedOutput(
   output: Writable & { readonly fd?: number },
   { stdoutBlocks }: Pick<Platform, 'stdoutBlocks'> = THIS_PLATFORM,

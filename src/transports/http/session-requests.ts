@@ -75,7 +75,7 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** Headers for this request alone. */
   readonly headers?: MessageHeaders | undefined;
-  /** It belongs to no session: these headers are sent instead of those of the session. Default: it belongs to the session. */
+  /** It belongs to no session: these headers are sent instead of the session headers. Default: it belongs to the session. */
   readonly stateless?: Readonly<Record<string, string>> | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;

@@ -143,7 +143,7 @@ function howItEnded({ code, signal }: ProcessExit): string {
   return signal === null ? `exited with code ${codeInWords(code)}` : `was killed by ${signal}`;
 }
 
-/** Codes with the highest bit are those of the system on Windows (NTSTATUS), which are known by their hexadecimal form. */
+/** Codes with the highest bit set come from Windows itself (NTSTATUS). They are known by their hexadecimal form. */
 function codeInWords(code: number | null): string {
   return code !== null && code >= 2 ** 31 ? `0x${code.toString(16).toUpperCase()}` : String(code);
 }

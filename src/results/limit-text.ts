@@ -1,5 +1,6 @@
 /** Shortens a text that is too long to its beginning, a notice and its end. */
 import { splitsSurrogatePair } from '../text/cut-text.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 export const DEFAULT_LIMIT = 50_000;
 const MIN_LIMIT = 1_000;
@@ -11,7 +12,7 @@ const HEAD_SHARE = 0.7;
 /** Throws a `TypeError` if it is not a limit of characters; undefined stands for the default. */
 export function checkLimit(limit: unknown = DEFAULT_LIMIT): void {
   if (typeof limit === 'number' && limit >= MIN_LIMIT && limit <= MAX_LIMIT) return;
-  const [least, most] = [MIN_LIMIT, MAX_LIMIT].map((each) => each.toLocaleString('en-US'));
+  const [least, most] = [MIN_LIMIT, MAX_LIMIT].map(digitGroups);
   throw new TypeError(`'maxCharacters' must be a number of characters from ${least} to ${most}.`);
 }
 

@@ -1,6 +1,7 @@
 /** Passes a script to a program: as JSON on its command line, or in a file that is named there. */
 import { readFileSync } from 'node:fs';
 import type { ServerScript } from './server-script.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Linux accepts no longer single argument, without its final null. */
 const MAX_BYTES = 131_071;
@@ -9,7 +10,7 @@ const MAX_BYTES = 131_071;
 export function toArgument(script: string): string {
   const bytes = Buffer.byteLength(script);
   if (bytes <= MAX_BYTES) return script;
-  const sizes = `has ${bytes.toLocaleString('en-US')} bytes, and an argument at most ${MAX_BYTES.toLocaleString('en-US')}`;
+  const sizes = `has ${digitGroups(bytes)} bytes, and an argument at most ${digitGroups(MAX_BYTES)}`;
   throw new RangeError(`The script ${sizes}: write it into a file, and start the program with its path.`);
 }
 

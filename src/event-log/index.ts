@@ -16,6 +16,7 @@ export {
 export type { JsonObject } from '../json/json-object.js';
 export { connectionName } from '../actor-system/actor-path.js';
 export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
+export type { LogSource } from './format/log-source.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';
 
 export { openLog, type Moment, type OpenLog } from './replay/open-log.js';

@@ -10,8 +10,10 @@
  *
  * Longer than 300 lines because it holds the documented public API as well as the player.
  */
+import { readFileSync } from 'node:fs';
 import type { Transport } from '../mcp/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
+import { isLogText } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { countOf, numberOf } from '../event-log/format/by-shape.js';
 import { isJsonObject } from '../json/json-object.js';
@@ -57,11 +59,10 @@ export interface RecordedServerOptions {
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { createRecordedServer } from 'mcp-troupe/testing';
    *
    * const path = (params: Readonly<Record<string, unknown>>) => (params['arguments'] as { path?: string }).path;
-   * const server = createRecordedServer(await readFile('troupe.log'), 'files', {
+   * const server = createRecordedServer('troupe.log', 'files', {
    *   match: (recorded, asked) => path(recorded.params) === path(asked.params),
    * });
    * ```
@@ -120,7 +121,7 @@ export interface RecordedServer {
 /**
  * Makes an in-memory server that repeats one connection of a recorded log.
  *
- * @param log The log, as text or bytes.
+ * @param log Path, file URL, text or bytes of the log.
  * @param name Name of the connection in the log.
  * @param options Clock of the recorded times, and which recorded request answers which. Default: a clock that jumps
  *   from event to event, and requests with the same arguments.
@@ -131,16 +132,15 @@ export interface RecordedServer {
  *
  * @example
  * ```ts
- * import { readFile } from 'node:fs/promises';
  * import { createTroupe } from 'mcp-troupe';
  * import { createRecordedServer } from 'mcp-troupe/testing';
  *
- * const server = createRecordedServer(await readFile('troupe.log'), 'files');
+ * const server = createRecordedServer('troupe.log', 'files');
  * await using troupe = createTroupe({ clock: server.clock, servers: { files: server.config } });
  * ```
  */
 export function createRecordedServer(
-  log: string | Uint8Array,
+  log: string | URL | Uint8Array,
   name: string,
   options: RecordedServerOptions = {},
 ): RecordedServer {
@@ -385,9 +385,8 @@ function many<T>(count: number | undefined, make: (number: number) => T): T[] {
   return Array.from({ length: count ?? 0 }, (_, index) => make(index + 1));
 }
 
-function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
-  const bytes = typeof log === 'string' ? new TextEncoder().encode(log) : log;
-  if (!(bytes instanceof Uint8Array)) throw new TypeError('A log is given as its text or its bytes.');
+function entriesOf(log: string | URL | Uint8Array): readonly LogEntry[] {
+  const bytes = readWhole(log);
   const parser = new LogParser();
   const pieces = [...parser.push(bytes), ...parser.end()];
   const entries: LogEntry[] = [];
@@ -397,4 +396,12 @@ function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
       throw new Error(piece.problem.message);
   }
   return entries;
+}
+
+/** Reads at once, so that a test need not wait. */
+function readWhole(log: string | URL | Uint8Array): Uint8Array {
+  if (typeof log === 'string' && isLogText(log)) return new TextEncoder().encode(log);
+  if (log instanceof Uint8Array) return log;
+  if (log instanceof URL || (typeof log === 'string' && log !== '')) return readFileSync(log);
+  throw new TypeError('A log is given as its path, a file URL, its text or its bytes.');
 }

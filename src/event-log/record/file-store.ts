@@ -9,18 +9,8 @@
  */
 import { lstat, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { replaceFile } from '../../storage/replace-file.js';
-import type { LogSink } from './log-sink.js';
-
-/** Options of `createLogFile`. */
-export interface LogFileOptions {
-  /** Size after which a new part begins, bytes. Default 64 MiB. */
-  readonly maxBytes?: number;
-  /** Number of older files that are kept, `PATH.1` to `PATH.n`. Default 20; 0 keeps none. */
-  readonly maxOlderFiles?: number;
-  /** Total size of the older files that are kept, bytes. The newest of them is kept in any case. Default: 4 × `maxBytes`. */
-  readonly maxOlderBytes?: number;
-}
+import { replaceFile } from '../../storage/stored-file.js';
+import type { LogFileOptions, LogSink } from './record-options.js';
 
 const DEFAULT_MAX_LOG_BYTES = 64 * 1_024 * 1_024;
 const DEFAULT_OLDER_FILES = 20;

@@ -27,14 +27,13 @@ export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.
 export type { ServerIdentity } from '../../machines/connection/connection.events.js';
 
 export { createLogFile } from './record/file-store.js';
-export type { LogSink } from './record/record-options.js';
 
 export { replayLog, type ReplayOptions, type ReplayReport } from './replay/replay-log.js';
 export type { ContextDifference, Divergence, ReplayMethod } from './replay/divergence.js';
 
 export type { ConnectionSummary, Rejection, StateChange } from './replay/summary.js';
 
-export type { LogFileOptions, RecordOptions, RecordTarget } from './record/record-options.js';
+export type { LogFileOptions, LogSink, RecordOptions, RecordTarget } from './record/record-options.js';
 
 export type { WireDirection, WireNote } from './record/wire-tap.js';
 

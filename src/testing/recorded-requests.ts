@@ -1,7 +1,7 @@
 /** Finds the recorded answer to a request by its method, its subject and its arguments. Pure. */
 import { MASK } from '../config/entry/mask-entry.js';
 import { isJsonObject } from '../json/json-object.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 
 /** A request as a recorded server compares it. */
 export interface RecordedRequest {

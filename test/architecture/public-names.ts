@@ -47,7 +47,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TrustOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
       CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
       ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
-      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope RecordOptions RecordTarget
+      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope LogFileOptions RecordOptions RecordTarget
       RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept

@@ -151,8 +151,9 @@ async function check(results, plan, options, committed) {
   const isLost = ({ what }) => rows.some((row) => row.isLost && row.what === what);
   let lost = rows.filter((row) => row.isLost);
   if (lost.length > 0) {
-    report(`${lost.length} ratios are lost; measuring once more.`);
-    const again = compare(await measureAll(plan, { ...options, continue: false }), committed);
+    report(`${lost.length} ratios are lost; measuring them once more.`);
+    const isMeant = ({ scenario, name }) => lost.some(({ where }) => where === `${scenario.name}/${name}`);
+    const again = compare(await measureAll(plan.filter(isMeant), { ...options, continue: false }), committed);
     lost = again.filter((row) => row.isLost && isLost(row));
   }
   for (const { what, before, now } of rows) console.log(`${what}: ${times(now)}, committed ${times(before)}`);

@@ -15,7 +15,8 @@ export const USAGE = `Usage: npm run bench -- [options]
   --continue       continue an interrupted run
   --write          write results and pages even if not everything was run (only the scenarios of this run change)
   --pages          write the pages from the committed results, and measure nothing
-  --check          compare ratios with the committed ones, fail if a loss is above 15 %, write nothing
+  --check          compare the main ratios with the committed ones, fail if a loss is above 30 %, write nothing: under
+                   five minutes
   --dist DIR       measure another build than dist
   --against DIR    measure this build, too, for comparison
   --where start-up print what a start does with its processor time, by phase, for 1 and 50 servers; write nothing

@@ -59,7 +59,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       BlobResourceContents ContentBlock EmbeddedResource Icon ImageContent Meta Resource ResourceLink Role
       TextContent TextResourceContents CallToolResult CompleteResult GetPromptResult Prompt PromptArgument
       PromptMessage ReadResourceResult ResourceTemplate Tool ToolAnnotations ToolSchema ClientCapabilities
-      Implementation LoggingLevel ServerCapabilities BooleanField ChoiceField ChoicesField
+      Implementation LoggingLevel ServerCapabilities TaskCapability TaskMethods BooleanField ChoiceField ChoicesField
       CreateMessageRequestParams CreateMessageResult CreateMessageResultWithTools ElicitRequestFormParams
       ElicitRequestURLParams ElicitResult FieldLabels FormField ModelPreferences NumberField Root
       SamplingContent SamplingMessage ServerRequestParams TextField TitledChoice TitledChoiceField

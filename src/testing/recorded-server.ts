@@ -95,7 +95,7 @@ export function createRecordedServer(
   name: string,
   options: RecordedServerOptions = {},
 ): RecordedServer {
-  if (typeof name !== 'string') throw new TypeError('A connection of the log is given by its name.');
+  if (typeof name !== 'string') throw new TypeError('The connection must be given by its name in the log.');
   return new Player(recordedConnection(entriesOf(log), name), options.clock ?? new JumpingClock());
 }
 
@@ -303,7 +303,7 @@ function many<T>(count: number | undefined, make: (number: number) => T): T[] {
 
 function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
   const bytes = typeof log === 'string' ? new TextEncoder().encode(log) : log;
-  if (!(bytes instanceof Uint8Array)) throw new TypeError('A log is given as its text or its bytes.');
+  if (!(bytes instanceof Uint8Array)) throw new TypeError('The log must be its text or its bytes.');
   const parser = new LogParser();
   const pieces = [...parser.push(bytes), ...parser.end()];
   const entries: LogEntry[] = [];

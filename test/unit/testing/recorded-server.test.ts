@@ -197,10 +197,10 @@ describe('a recorded server', { timeout: 60_000 }, () => {
 
   it('can only be created from a log.', () => {
     expect(() => createRecordedServer(undefined as never, 'files')).toThrow(
-      new TypeError('A log is given as its text or its bytes.'),
+      new TypeError('The log must be its text or its bytes.'),
     );
     expect(() => createRecordedServer('', undefined as never)).toThrow(
-      new TypeError('A connection of the log is given by its name.'),
+      new TypeError('The connection must be given by its name in the log.'),
     );
   });
 });

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFileCatalogStore } from '../../../src/catalog/cache-files.js';
 import { cacheProblem, toCatalogStore } from '../../../src/runtime/cache-option.js';
 import { createMemoryCatalogStore, type CatalogStore } from '../../../src/catalog/cache-store.js';
+import { userFolder } from '../../../src/storage/user-folder.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
 import { stubUser } from '../../support/stub-user.js';
@@ -138,14 +139,14 @@ describe('a store in files', () => {
 
 describe('the location of the cache', () => {
   it("is the user's cache folder by default.", async () => {
-    const cache = fresh();
-    stubUser({ cache });
+    stubUser({ cache: fresh() });
     try {
       await toCatalogStore(undefined, {})?.put(KEY, LIST);
+      const file = join(await userFolder('cache'), 'catalogs', `${KEY}.json`);
+      expect(readFileSync(file, 'utf8')).toContain('"read"');
     } finally {
       vi.unstubAllEnvs();
     }
-    expect(readFileSync(join(cache, 'troupe', 'catalogs', `${KEY}.json`), 'utf8')).toContain('"read"');
   });
 
   it('is never the working directory, even if the user has no cache folder.', async () => {

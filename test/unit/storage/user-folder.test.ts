@@ -4,6 +4,7 @@ import { createFileTokenStore } from '../../../src/auth/stores/file-token-store.
 import { createFileCatalogStore } from '../../../src/catalog/cache-files.js';
 import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
 import { createFileReviewStore } from '../../../src/review/file-review-store.js';
+import { THIS_PLATFORM } from '../../../src/platform/platform.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
 import { scriptedProgram } from '../../../src/testing/index.js';
 import { homeFolder, userFolder } from '../../../src/storage/user-folder.js';
@@ -19,7 +20,8 @@ useLeakCheck();
 
 const OWNER = { server: 'https://docs.example/', client: 'registered' } as never;
 const KEY = 'a'.repeat(64);
-const UNKNOWN = /HOME/;
+const { homeVariable } = THIS_PLATFORM;
+const UNKNOWN = new RegExp(homeVariable);
 
 /** The system has no entry for the user, and HOME is not set. */
 function noHome(): string {
@@ -58,7 +60,7 @@ it.each(WITHOUT)('servers start anyway if %s, except one that needs the home fol
       [
         'needsHome',
         'variable-missing',
-        `Server 'needsHome' needs a variable that is not set: HOME (in 'args[${args.length}]')`,
+        `Server 'needsHome' needs a variable that is not set: ${homeVariable} (in 'args[${args.length}]')`,
       ],
     ]);
   } finally {

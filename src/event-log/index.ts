@@ -26,7 +26,7 @@ export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.
 export type { ServerIdentity } from '../../machines/connection/connection.events.js';
 
 export { createLogFile, type LogFileOptions } from './record/file-store.js';
-export type { LogSink } from './record/log-sink.js';
+export type { LogSink } from './record/record-options.js';
 
 export { replayLog, type ReplayOptions, type ReplayReport } from './replay/replay-log.js';
 export type { ContextDifference, Divergence, ReplayMethod } from './replay/divergence.js';

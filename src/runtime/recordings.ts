@@ -17,7 +17,7 @@ import type { Lifetime } from '../lifecycle/lifetime.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { Wire } from '../event-log/record/wire-tap.js';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 
 /** Events that a log should hold although no chart receives them. */
 const NOTED: ReadonlySet<LifecycleEventType> = new Set([

@@ -183,7 +183,7 @@ export async function parsersFrom(load) {
       '/src/config/files/parse-config.ts',
       '/src/config/files/toml-text.ts',
       '/src/config/files/yaml-text.ts',
-      '/src/transports/oversize-id.ts',
+      '/src/transports/message-limits.ts',
     ].map(load),
   );
   const ignore = () => {};

@@ -11,8 +11,7 @@
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
-import { entryProblem, headerProblem, type LogEntry, type LogHeader } from './entry.js';
-import { versionProblem } from './version.js';
+import { entryProblem, headerProblem, type LogEntry, type LogHeader, versionProblem } from './entry.js';
 
 /** Maximum length of a line, bytes. Nothing longer is written. */
 export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;

@@ -8,8 +8,8 @@
  */
 import { lstat, open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { replaceFile } from '../../storage/replace-file.js';
-import type { LogSink } from './log-sink.js';
+import { replaceFile } from '../../storage/stored-file.js';
+import type { LogSink } from './record-options.js';
 
 /** Options of `createLogFile`. */
 export interface LogFileOptions {

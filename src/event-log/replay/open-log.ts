@@ -10,12 +10,17 @@ import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
-import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
+import {
+  entryProblem,
+  headerProblem,
+  type LogEntry,
+  type LogHeader,
+  versionProblem,
+} from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { FoldedState } from './folded-actor.js';
 import { LineScanner, linesOf, type ActorState, type ScannedLine } from '../format/line-index.js';
 import type { LogProblem } from '../format/read-log.js';
-import { versionProblem } from '../format/version.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
 import type { StateChange } from './summary.js';
 

@@ -10,7 +10,7 @@ import { parseSync } from 'oxc-parser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { replay } from '../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
-import { UsageError } from '../../../src/cli/exit-codes.js';
+import { UsageError } from '../../../src/cli/exit.js';
 import { nameProblems } from '../../../src/config/entry/validate-entry.js';
 import { LogParser } from '../../../src/event-log/format/read-log.js';
 import { openLog } from '../../../src/event-log/replay/open-log.js';

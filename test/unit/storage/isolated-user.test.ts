@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { userFolder } from '../../../src/storage/user-folder.js';
+import { userFolder } from '../../../src/storage/folders.js';
 import { isolatedUser, userVariables } from '../../support/user-variables.js';
 
 describe('the tests', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
-import { userFolder } from '../../../../src/storage/user-folder.js';
+import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

@@ -7,7 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
-import { userFolder } from '../../../../src/storage/user-folder.js';
+import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
 import { stubUser } from '../../../support/stub-user.js';

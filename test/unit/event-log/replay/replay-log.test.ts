@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
-import { UsageError } from '../../../../src/cli/exit-codes.js';
+import { UsageError } from '../../../../src/cli/exit.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
 import { openLog } from '../../../../src/event-log/replay/open-log.js';
 import { replayLog, type ReplayReport } from '../../../../src/event-log/replay/replay-log.js';

@@ -270,7 +270,7 @@ export async function openInEra(
     const client = await ports.createClient(key.name, era, firstId);
     signal.throwIfAborted();
     attach(client);
-    client.onrefused = (refusal) => noteRefusal(ports, server, refusal);
+    client.onrefused = refusals(eras, server);
     try {
       return {
         client,
@@ -313,8 +313,10 @@ function verdictKey(name: string, config: ServerConfig, { url }: SessionTranspor
   return JSON.stringify('command' in config ? [name, config.command, config.args] : [name]);
 }
 
-/** The server has changed: it is asked again in the era that it names, or in either. */
-function noteRefusal({ eras }: EffectPorts, server: string, { versions }: ProtocolFailure): void {
-  if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
-  else eras.forget(server);
+/** The server has changed: it is asked again in the era that it names, or in either. The client keeps nothing else alive. */
+function refusals(eras: EffectPorts['eras'], server: string): (refusal: ProtocolFailure) => void {
+  return ({ versions }) => {
+    if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
+    else eras.forget(server);
+  };
 }

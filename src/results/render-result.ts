@@ -16,6 +16,7 @@ import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { BOUNDARY_NAME, hideBoundaryName } from './boundary-name.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { reasonOf } from '../text/error-message.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Options of `renderResult`. */
 export interface RenderOptions {
@@ -89,7 +90,7 @@ async function shorten(text: string, options: RenderOptions): Promise<{ shown: s
   if (text.length <= maxCharacters) return { shown: text };
   const { spilledTo, whereabouts } = await spillWhole(text, spill, options);
   const notice = (leftOut: number): string =>
-    `\n\n[${count(leftOut)} of ${count(text.length)} characters are left out here. ${whereabouts}]\n\n`;
+    `\n\n[${digitGroups(leftOut)} of ${digitGroups(text.length)} characters are left out here. ${whereabouts}]\n\n`;
   return { shown: limitText(text, maxCharacters, notice), ...(spilledTo !== undefined && { spilledTo }) };
 }
 
@@ -126,10 +127,6 @@ function signsIn(options: RenderOptions, signals: readonly InjectionSignal[]): s
 
 function nameOf({ server, tool }: RenderOptions): string {
   return `The result of '${cutText(tool, 100)}' of '${cutText(server, 100)}'`;
-}
-
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
 }
 
 const NAMES: OptionNames<RenderOptions> = {

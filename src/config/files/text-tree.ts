@@ -5,6 +5,7 @@
  * nothing of servers.
  */
 import type { Path, Position } from '../entry/problem.js';
+import { digitGroups } from '../../text/digit-groups.js';
 
 export interface TreeNode {
   readonly type: 'object' | 'array' | 'property' | 'string' | 'number' | 'boolean' | 'null';
@@ -88,7 +89,7 @@ export const TOO_DEEP = {
 // How long a parser takes depends far more on the structure of a text than on its length, so that is measured first.
 
 export function tooMuch(most: number, what: string): ParsedText {
-  const message = `has more than ${most.toLocaleString('en-US')} ${what}, too many for a configuration`;
+  const message = `has more than ${digitGroups(most)} ${what}, too many for a configuration`;
   return { kind: 'broken', code: 'too-complex', message, line: 1, column: 1 };
 }
 

@@ -37,6 +37,8 @@ import {
   type SpawnSpec,
 } from './spawn-server.js';
 
+export { childEnvironment } from './child-environment.js';
+
 export interface StdioTransportOptions extends SpawnSpec {
   /** Times of the stop ladder; only `stdinEndMs` and `termMs` are used here. */
   readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;

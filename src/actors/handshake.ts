@@ -24,6 +24,7 @@ import { effect } from './effect.js';
 import { adviceOnFolder, attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { openInEra } from './open-in-era.js';
 import { requireTransport } from './session-parts.js';
+import { asText } from '../text/as-text.js';
 
 /** A server that sends nonsense may send it without end; these are enough for a person. */
 const MAX_ODDITIES_TOLD = 20;
@@ -49,7 +50,7 @@ export function handshake(ports: EffectPorts) {
         listenTo(ports, key, session, client);
         const ear = ports.wire?.ear(key);
         client.onwire = (direction, message) => {
-          if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
+          if (direction === 'sent' && 'method' in message) steps.set(session, asText(message.method));
           ear?.(direction, message);
         };
       };

@@ -6,6 +6,7 @@ import { limitText } from '../results/limit-text.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { referredTo } from '../json/local-reference.js';
 import { argumentsNamedIn, propertiesOf, valuesOf } from './named-arguments.js';
+import { asText } from '../text/as-text.js';
 
 const MAX_CHARACTERS = 2_000;
 
@@ -57,7 +58,7 @@ function namesIn(choice: unknown, root: JsonObject): string {
   const required = parts.flatMap((part): unknown[] =>
     Array.isArray(part['required']) ? part['required'] : [],
   );
-  const named = new Map([...required.map((name) => [String(name), undefined] as const), ...properties]);
+  const named = new Map([...required.map((name) => [asText(name), undefined] as const), ...properties]);
   return [...named].map(([name, schema]) => name + valueIn(schema)).join(', ');
 }
 

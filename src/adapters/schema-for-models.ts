@@ -15,6 +15,7 @@ import { toAnyOf, argumentsNamedIn, propertiesOf } from './named-arguments.js';
 import { inNewestDialect } from './newest-dialect.js';
 import { describedWith } from './rule-in-words.js';
 import { wellFormed } from './well-formed.js';
+import { asText } from '../text/as-text.js';
 
 /** A JSON Schema of an object, in the form that model APIs accept. */
 export interface ObjectSchema {
@@ -88,7 +89,7 @@ function withoutOddNames(schema: ObjectSchema): ObjectSchema {
   if (odd.length === 0) return schema;
   const { additionalProperties: _, unevaluatedProperties: __, required, ...rest } = schema;
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
-  const isTaken = (name: unknown): boolean => TAKEN_NAME.test(String(name));
+  const isTaken = (name: unknown): boolean => TAKEN_NAME.test(asText(name));
   const oddlyRequired = names.filter((name) => !isTaken(name));
   const rule = {
     properties: Object.fromEntries(odd),

@@ -9,7 +9,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeFolder, type StoreFolder } from '../config/files/user-store.js';
+import { storeFolder, type StoreFolder, type StoreHost } from '../config/files/user-store.js';
 import { ConfigError } from '../errors.js';
 import { makeFolder } from '../storage/make-folder.js';
 import { FILE_LIMITS, parseJson } from '../json/parse-json.js';
@@ -22,7 +22,7 @@ import { messageOf } from '../text/error-message.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileCatalogStore`. */
-export interface FileCatalogStoreOptions {
+export interface FileCatalogStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `catalogs` in
    * Troupe's folder of the user's cache. Unlike a folder that is named here, the default is not used if it lies inside the
@@ -31,7 +31,7 @@ export interface FileCatalogStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileCatalogStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileCatalogStoreOptions> = { folder: true, cwd: true };
 
 /** The version of the format: the one that is written, and the newest that is read. */
 const FORMAT = 1;
@@ -56,7 +56,7 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
  */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
   requireKnown('createFileCatalogStore', options, NAMES);
-  const folder = storeFolder(options.folder, 'cache', 'catalogs');
+  const folder = storeFolder(options, 'cache', 'catalogs');
   return fileCatalogStore(() => folder().catch(withAdvice));
 }
 

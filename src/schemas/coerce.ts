@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { pointerToken, referredTo } from '../json/local-reference.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
 import { parseJson } from '../json/parse-json.js';
+import { asText } from '../text/as-text.js';
 
 /** One change of a value. */
 export interface Change {
@@ -144,7 +145,7 @@ class Coercion {
     const isClosed = additionalProperties === false && patternProperties === undefined;
     if (isClosed && names.some((name) => !hasOwn(properties, name))) return false;
     const isMissing = (name: unknown): boolean =>
-      !names.includes(String(name)) && !isOptional(schema, String(name));
+      !names.includes(asText(name)) && !isOptional(schema, asText(name));
     if (Array.isArray(required) && required.some(isMissing)) return false;
     return names.every((name) => this.#fits(value[name], fieldSchema(schema, name), true, depth + 1));
   }

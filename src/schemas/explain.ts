@@ -7,6 +7,7 @@ import { cutText } from '../text/cut-text.js';
 import { isJsonObject } from '../json/json-object.js';
 import { pointerToken } from '../json/local-reference.js';
 import { percentDecoded } from '../text/percent-decoded.js';
+import { asText } from '../text/as-text.js';
 
 /** One place that does not fit the schema. */
 export interface SchemaProblem {
@@ -92,7 +93,7 @@ export function explain(
     if (keyword === 'type') {
       const known = types.get(path) ?? new Set();
       types.set(path, known);
-      for (const type of [wanted].flat()) known.add(String(type));
+      for (const type of [wanted].flat()) known.add(asText(type));
     } else if (keyword === 'required') {
       const properties = wantedAt(keywordLocation.replace(/required$/, 'properties'), schema);
       for (const name of missing(wanted, properties, valueAt(path, value))) {

@@ -15,7 +15,7 @@ function isError(thrown: unknown): thrown is Error {
 /** The message of an error; any other value as text, if it can be converted. */
 export function messageOf(thrown: unknown): string {
   try {
-    return String(isError(thrown) ? thrown.message : thrown);
+    return String((isError(thrown) ? thrown.message : thrown) as string);
   } catch {
     return NO_REASON;
   }

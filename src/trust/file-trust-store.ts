@@ -16,11 +16,11 @@ import { watchFolder } from '../storage/watch-folder.js';
 import { writeFileAtomic } from '../storage/write-file-atomic.js';
 import { toTrustedEntry, type TrustedEntry, type TrustStore } from './trust-store.js';
 import { isObject } from '../config/entry/read-shape.js';
-import { storeFolder } from '../config/files/user-store.js';
+import { storeFolder, type StoreHost } from '../config/files/user-store.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** Options of `createFileTrustStore`. */
-export interface FileTrustStoreOptions {
+export interface FileTrustStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `trusted` in
    * Troupe's folder of the user's configuration, which the `troupe` command uses too. Unlike a folder that is named here, the
@@ -29,7 +29,7 @@ export interface FileTrustStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileTrustStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileTrustStoreOptions> = { folder: true, cwd: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -48,7 +48,7 @@ const HASH = /^[0-9a-f]{64}$/;
  */
 export function createFileTrustStore(options: FileTrustStoreOptions = {}): TrustStore {
   requireKnown('createFileTrustStore', options, NAMES);
-  const folder = storeFolder(options.folder, 'config', 'trusted');
+  const folder = storeFolder(options, 'config', 'trusted');
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
   return {
     has: async (hash) => (await readTrusted(await fileOf(hash), hash)) !== undefined,

@@ -1,6 +1,7 @@
 /** Whether an address leads to this computer or into a private network. An entry of a repository rarely needs that. Pure. */
 import { isLocalSocket } from '../config/entry/local-socket.js';
 import { hostOf, reachOf } from '../text/host-reach.js';
+import { parseUrl } from '../text/parse-url.js';
 
 /** `this-machine`: loopback. `link-local`: such as the metadata service of a cloud. `private`: a private network. */
 export type PrivateNetwork = 'this-machine' | 'private' | 'link-local';
@@ -16,7 +17,8 @@ export function privateNetworkOf(address: string): PrivateNetwork | undefined {
   if (isLocalSocket(address)) return 'this-machine';
   const shown = withDefaults(address);
   // As `fetch` reads it: `http://2130706433` is `127.0.0.1`.
-  const host = URL.canParse(shown) ? hostOf(new URL(shown)) : '';
+  const url = parseUrl(shown);
+  const host = url === undefined ? '' : hostOf(url);
   if (host === '' || host.includes('$')) return undefined;
   const reach = reachOf(host);
   if (reach === undefined) return NAMES.find(([, pattern]) => pattern.test(host))?.[0];

@@ -5,6 +5,7 @@
 import type { CatalogTool } from '../../catalog/registry.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import { oneLine } from './safe-text.js';
+import { asText } from '../../text/as-text.js';
 
 /** Objects inside objects that are written out. */
 const MAX_DEPTH = 2;
@@ -50,7 +51,7 @@ function typeOf(schema: unknown, depth: number): string {
     return choices(type.map((each: unknown) => typeOf({ ...schema, type: each }, depth)));
   if (type === 'array') return arrayOf(typeOf(schema['items'], depth));
   if (type === 'object' || 'properties' in schema) return objectOf(schema, depth);
-  return TYPES[String(type)] ?? 'any';
+  return TYPES[asText(type)] ?? 'any';
 }
 
 function arrayOf(element: string): string {

@@ -10,6 +10,7 @@ import {
   translate,
   type Translate,
 } from './translation.js';
+import { asText } from '../../text/as-text.js';
 
 const SERVER_TYPES = new Set<unknown>(['stdio', 'sse', 'streamable_http']);
 
@@ -42,5 +43,5 @@ export const translateGoose: Translate = (entry) => {
 /** Goose keeps these values in its own store, or takes them from the environment, as Troupe does. */
 function keyReferences(keys: unknown): unknown {
   if (!Array.isArray(keys) || keys.some((key) => typeof key === 'object')) return keys;
-  return Object.fromEntries(keys.map((key: unknown) => [String(key), reference(String(key))]));
+  return Object.fromEntries(keys.map((key: unknown) => [asText(key), reference(asText(key))]));
 }

@@ -8,7 +8,7 @@
  */
 import { isAbsolute, join, resolve } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { homeFolder, userFolder, type UserFolderKind } from '../../storage/user-folder.js';
+import { homeFolder, userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 
 /** Where the host of a store works. */

@@ -263,7 +263,14 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from './mcp/server-offers.js';
-export type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from './mcp/session.js';
+export type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+  TaskCapability,
+  TaskMethods,
+} from './mcp/session.js';
 export type {
   BooleanField,
   ChoiceField,

@@ -15,7 +15,7 @@ function isError(thrown: unknown): thrown is Error {
 /** The message of an error; any other value as text, if it can be converted. */
 export function messageOf(thrown: unknown): string {
   try {
-    return String((isError(thrown) ? thrown.message : thrown) as string);
+    return String(isError(thrown) ? thrown.message : thrown);
   } catch {
     return NO_REASON;
   }

@@ -97,7 +97,7 @@ export type { ReviewedServer } from './catalog/catalogs.js';
 export type { Inspection, InspectOptions } from './inspector/inspection.js';
 
 export type { LogSink } from './event-log/record/record-options.js';
-export type { RecordOptions, RecordTarget } from './event-log/record/record-options.js';
+export type { LogFileOptions, RecordOptions, RecordTarget } from './event-log/record/record-options.js';
 
 export type { Recording } from './event-log/record/record-options.js';
 export type { Scope } from './config/entry/server-spec.js';
@@ -262,7 +262,14 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from './mcp/server-offers.js';
-export type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from './mcp/session.js';
+export type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+  TaskCapability,
+  TaskMethods,
+} from './mcp/session.js';
 export type {
   BooleanField,
   ChoiceField,

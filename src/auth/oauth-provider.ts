@@ -134,7 +134,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
   }
 
   codeVerifier(): string {
-    if (this.#verifier === undefined) throw new Error('no sign-in is under way.');
+    if (this.#verifier === undefined) throw new Error('no sign-in is in progress.');
     return this.#verifier;
   }
 

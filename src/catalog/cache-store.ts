@@ -155,7 +155,7 @@ function withAdvice(cause: unknown): never {
 }
 
 function fileName(key: string): string {
-  if (!KEY.test(key)) throw new TypeError('The key of a tool list has 64 hexadecimal digits.');
+  if (!KEY.test(key)) throw new TypeError('The key of a tool list must have 64 hexadecimal digits.');
   return `${key}.json`;
 }
 

@@ -145,7 +145,7 @@ function checkOptions(result: unknown, options: RenderOptions): void {
   requireKnown('renderResult', options, NAMES);
   const { server, tool, maxCharacters } = options;
   if (typeof result !== 'object' || result === null)
-    throw new TypeError('The result of a call is an object.');
+    throw new TypeError('The result of a call must be an object.');
   if (typeof server !== 'string' || typeof tool !== 'string') {
     throw new TypeError("'server' and 'tool' must be the names that the result came from.");
   }

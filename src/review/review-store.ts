@@ -195,7 +195,7 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
 }
 
 function baselineName({ hash }: ReviewedServer): string {
-  if (!HASH.test(hash)) throw new TypeError('The hash of a server has 64 hexadecimal digits.');
+  if (!HASH.test(hash)) throw new TypeError('The hash of a server must have 64 hexadecimal digits.');
   return `${hash}.json`;
 }
 

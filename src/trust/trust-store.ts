@@ -133,7 +133,7 @@ export function createFileTrustStore(options: FileTrustStoreOptions = {}): Trust
 }
 
 function fileName(hash: string): string {
-  if (!HASH.test(hash)) throw new TypeError('The hash of a trust request has 64 hexadecimal digits.');
+  if (!HASH.test(hash)) throw new TypeError('The hash of a trust request must have 64 hexadecimal digits.');
   return `${hash}.json`;
 }
 

@@ -245,7 +245,7 @@ export async function parsersFrom(load) {
       const parser = new log.LogParser();
       parser.push(bytes);
       parser.end();
-      open.openLog(bytes);
+      open.openBytes(bytes);
     },
     'JSON configuration': (bytes) => config.parseConfigText(bytes.toString(), 'x.json'),
     'TOML configuration': (bytes) => void toml.readTomlText(bytes.toString()),

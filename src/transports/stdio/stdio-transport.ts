@@ -103,7 +103,11 @@ class StdioTransport implements SessionTransport {
   }
 
   async start(): Promise<void> {
-    if (this.#started) throw new TransportError({ code: 'internal', message: 'A transport starts once.' });
+    if (this.#started)
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     this.#started = true;
     const spawn = await loadSpawn();
     if (!THIS_PLATFORM.hasProcessGroups) await this.#requireCommand();

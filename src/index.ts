@@ -21,6 +21,7 @@ export { createMemoryTrustStore } from './trust/trust-store.js';
 export type { TrustedEntry, TrustStore } from './trust/trust-store.js';
 
 export { createFileTrustStore, type FileTrustStoreOptions } from './trust/trust-store.js';
+export type { StoreHost } from './config/files/user-store.js';
 export type { DroppedEntry } from './config/files/drop-filtered.js';
 
 export { createFileTokenStore, type FileTokenStoreOptions } from './auth/stores/file-token-store.js';

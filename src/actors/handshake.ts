@@ -32,6 +32,7 @@ import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { disprovesEra, firstEra, judgeEra, type EraVerdict } from '../protocol/era.js';
 import type { SessionTransport } from '../transports/session-transport.js';
+import { asText } from '../text/as-text.js';
 
 /** A server that sends nonsense may send it without end; these are enough for a person. */
 const MAX_ODDITIES_TOLD = 20;
@@ -57,7 +58,7 @@ export function handshake(ports: EffectPorts) {
         listenTo(ports, key, session, client);
         const ear = ports.wire?.ear(key);
         client.onwire = (direction, message) => {
-          if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
+          if (direction === 'sent' && 'method' in message) steps.set(session, asText(message.method));
           ear?.(direction, message);
         };
       };

@@ -115,7 +115,8 @@ export class Deadline extends LazyAbortController {
     const { idleMs, totalMs } = this.#limits;
     const idleLeft = !this.#isResting && isLimit(idleMs) ? idleMs : Infinity;
     const totalLeft = isLimit(totalMs) ? (leftMs ?? this.#totalLeft()) : Infinity;
-    const isTotal = totalLeft < idleLeft;
+    // Also of limits that are equal, the total one: a `renew` a moment after the start must not decide what is told.
+    const isTotal = totalLeft <= idleLeft;
     const delayMs = isTotal ? totalLeft : idleLeft;
     if (delayMs === Infinity) return;
     this.#timer = this.#clock.setTimeout(

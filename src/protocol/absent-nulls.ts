@@ -178,12 +178,17 @@ const ANY: Shape = { optional: ['_meta'] };
 
 /** The result of a request. */
 export function resultWithoutNulls(method: string, result: Record<string, unknown>): Record<string, unknown> {
-  return withoutNulls(result, (Object.hasOwn(RESULTS, method) && RESULTS[method]) || ANY);
+  return withoutNulls(result, shapeIn(RESULTS, method));
 }
 
 /** The parameters of a request or a notification; `{}` if they are `null` or absent. */
 export function paramsWithoutNulls(method: unknown, params: unknown): unknown {
   if (params === null || params === undefined) return {};
   if (!isJsonObject(params)) return params;
-  return withoutNulls(params, (Object.hasOwn(PARAMS, String(method)) && PARAMS[String(method)]) || ANY);
+  return withoutNulls(params, shapeIn(PARAMS, method));
+}
+
+/** A server may send anything as the method. */
+function shapeIn(shapes: Readonly<Record<string, Shape>>, method: unknown): Shape {
+  return (typeof method === 'string' && Object.hasOwn(shapes, method) && shapes[method]) || ANY;
 }

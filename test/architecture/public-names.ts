@@ -39,7 +39,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       PrivateNetwork TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions TroupePhase
       TrustedEntry TrustStore AuthOption AuthOptions AuthServer AuthorizationRequest ConfigFile DiscoveryOptions
-      AskInput DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry
+      AskInput StoreHost DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry
       FoundSource InputRequest KeychainTokenStoreOptions OAuthClient ReloadReport RetryCalls StoredSignIn
       TokenOwner TokenStore
       InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic

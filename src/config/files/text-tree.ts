@@ -6,6 +6,7 @@
  */
 import type { Path, Position } from '../entry/problem.js';
 import { digitGroups } from '../../text/digit-groups.js';
+import { asText } from '../../text/as-text.js';
 
 export interface TreeNode {
   readonly type: 'object' | 'array' | 'property' | 'string' | 'number' | 'boolean' | 'null';
@@ -106,7 +107,7 @@ export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {
   return (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
     name === undefined || value === undefined
       ? []
-      : [{ name: String(name.value), node: value, position: tree.positionOf(name) }],
+      : [{ name: asText(name.value), node: value, position: tree.positionOf(name) }],
   );
 }
 
@@ -118,7 +119,7 @@ export function valueOf(node: TreeNode): unknown {
     case 'object':
       return Object.fromEntries(
         (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
-          name === undefined || value === undefined ? [] : [[String(name.value), valueOf(value)]],
+          name === undefined || value === undefined ? [] : [[asText(name.value), valueOf(value)]],
         ),
       );
     default:

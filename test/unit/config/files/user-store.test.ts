@@ -101,6 +101,35 @@ describe.each(Object.keys(STORES))('the store of %s', (name) => {
   });
 });
 
+describe.each<[store: string, use: (place: string, cwd: string) => unknown]>([
+  ['trusted entries', (_, at) => createFileTrustStore({ cwd: at }).list()],
+  [
+    'accepted tools',
+    (_, at) => createFileReviewStore({ cwd: at }).baseline({ server: 'lamp', hash: HASH }, []),
+  ],
+  ['sign-ins', (_, at) => createFileTokenStore({ cwd: at }).read(OWNER)],
+  ['lists of tools', (_, at) => toCatalogStore(undefined, {}, at)?.get(HASH)],
+  [
+    'lists of tools, by its own variable',
+    (place, at) => toCatalogStore(undefined, { TROUPE_CACHE: place }, at)?.get(HASH),
+  ],
+])('the store of %s, of a host that works in another folder than its process,', (_, use) => {
+  beforeEach(() => useFolders(join(root, 'repo/place')));
+
+  it('is not used if it is in the project of that folder.', async () => {
+    cwd = join(root, 'home');
+    const error: unknown = await Promise.resolve(
+      use(join(root, 'repo/place'), join(root, 'repo/inner')),
+    ).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+  });
+
+  it('is used if it is in a project that only the process runs in.', async () => {
+    cwd = join(root, 'repo/inner');
+    await expect(use(join(root, 'repo/place'), join(root, 'home'))).resolves.not.toThrow();
+  });
+});
+
 describe('a folder of a store', () => {
   it('is decided once, so that it stays the same if the host changes its working folder.', async () => {
     useFolders(join(root, 'repo/place'));

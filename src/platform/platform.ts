@@ -2,13 +2,13 @@
  * What differs between operating systems. Nothing else in `src` reads `process.platform`: the answers are data, so the answers for
  * every system are tested on each.
  */
-import { posix, win32, type PlatformPath } from 'node:path';
+import { posix, win32 } from 'node:path';
 
 /** The answers of one operating system. */
 export interface Platform {
   readonly name: NodeJS.Platform;
   /** How its paths are written. */
-  readonly paths: PlatformPath;
+  readonly paths: typeof posix;
   /** A program can lead a group of processes, and a signal reaches all of them (POSIX). */
   readonly hasProcessGroups: boolean;
   /** The mode of a file says who may read it. */

@@ -1,6 +1,6 @@
 /** Which folder is a project, and whether a path lies in it. Links are followed: what counts is where a file really is. */
 import { access, readlink, realpath, stat } from 'node:fs/promises';
-import nodePath, { basename, dirname, join, relative, resolve, type PlatformPath } from 'node:path';
+import nodePath, { basename, dirname, join, type posix, relative, resolve } from 'node:path';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import { codeOf } from '../../text/error-message.js';
 
@@ -121,7 +121,7 @@ export function isBelow(path: string, folder: string): boolean {
 /** Whether a relative path leaves the folder that it starts from. The name of a file may begin with two dots. */
 export function leadsOut(
   inside: string,
-  paths: Pick<PlatformPath, 'sep' | 'isAbsolute'> = nodePath,
+  paths: Pick<typeof posix, 'sep' | 'isAbsolute'> = nodePath,
 ): boolean {
   return inside === '..' || inside.startsWith(`..${paths.sep}`) || paths.isAbsolute(inside);
 }

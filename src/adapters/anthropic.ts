@@ -5,9 +5,13 @@
  * Get the definitions anew for each request, so that a running agent notices added and removed tools. The types match the
  * types of the `@anthropic-ai/sdk` package, which need not be installed.
  */
+import type { CatalogTool } from '../catalog/registry.js';
 import { checkLimit } from '../results/limit-text.js';
+import type { OfferMode } from '../search/offer.js';
 import type { MediaBlock } from '../results/split-content.js';
 import { allAnswers, type ToolSource } from './tool-source.js';
+import { checkProviderOffer, isSearchedByTroupe, type ProviderOfferOptions } from './provider-offer.js';
+import { chooseFrom, offeredTools } from './search-calls.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import { ANSWER_OPTIONS, answerCall, type AnswerOptions } from './tool-answer.js';
@@ -20,6 +24,10 @@ export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
 export type { AnswerOptions, Confirm } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
+export type { OfferMode, OfferOptions } from '../search/offer.js';
+export type { ProviderOfferOptions } from './provider-offer.js';
+export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+export type { ToolField } from '../search/tool-index.js';
 
 /** Options of `runToolCalls`. */
 export interface RunOptions extends AnswerOptions {
@@ -29,6 +37,22 @@ export interface RunOptions extends AnswerOptions {
 
 const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
+/** Options of `toTools`. */
+export interface ToolsOptions {
+  /** Which tools the request offers at once, so that hundreds of them do not fill the context. Default `all`. */
+  readonly offer?: OfferMode | ProviderOfferOptions;
+}
+
+const TOOLS_OPTIONS: OptionNames<ToolsOptions> = { offer: true };
+
+/** The API's own search for deferred tools. */
+export interface MessagesToolSearch {
+  /** The search by words. */
+  type: 'tool_search_tool_bm25_20251119';
+  /** Name of the search, as the API requires. */
+  name: 'tool_search_tool_bm25';
+}
+
 /** A tool of a Messages request. */
 export interface MessagesTool {
   /** Name for the model, unique over all servers. */
@@ -37,6 +61,8 @@ export interface MessagesTool {
   description?: string;
   /** JSON Schema of the arguments. */
   input_schema: ObjectSchema;
+  /** True if the model sees the tool only after it has searched for it. Absent otherwise. */
+  defer_loading?: true;
 }
 
 /** A content block of a message. Troupe answers only blocks of the type `tool_use`. */
@@ -105,23 +131,39 @@ export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
  * The tools that a troupe or a view has now, for `tools` of a request.
  *
  * @param source A troupe or a view.
+ * @param options Which tools the request offers at once. Default: all.
+ *
+ * @throws `TypeError` for an unknown or wrong option.
  *
  * @example
  * ```ts
  * import { toTools } from 'mcp-troupe/anthropic';
  *
- * const tools = toTools(troupe);
+ * const tools = toTools(troupe, { offer: 'auto' });
  * ```
  */
-export function toTools(source: ToolSource): MessagesTool[] {
-  return source.tools.map((tool) => {
-    const { name, title, description = title } = tool;
-    return {
-      name,
-      ...(description !== undefined && { description: wellFormed(description) }),
-      input_schema: schemaForModels(tool),
-    };
-  });
+export function toTools(
+  source: ToolSource,
+  options: ToolsOptions = {},
+): (MessagesTool | MessagesToolSearch)[] {
+  requireKnown('toTools', options, TOOLS_OPTIONS);
+  const { offer } = options;
+  checkProviderOffer('toTools', offer);
+  if (isSearchedByTroupe(offer)) return offeredTools(source, offer).map((tool) => definitionOf(tool));
+  const { shown, hidden } = chooseFrom(source, offer);
+  const tools = shown.map((tool) => definitionOf(tool));
+  if (hidden.length === 0) return tools;
+  const deferred = hidden.map((tool) => ({ ...definitionOf(tool), defer_loading: true as const }));
+  return [{ type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }, ...tools, ...deferred];
+}
+
+function definitionOf(tool: CatalogTool): MessagesTool {
+  const { name, title, description = title } = tool;
+  return {
+    name,
+    ...(description !== undefined && { description: wellFormed(description) }),
+    input_schema: schemaForModels(tool),
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ToolSource } from './tool-source.js';
 const MAX_GONE = 1_000;
 
 export class MadeTools<T> {
-  readonly #source: ToolSource;
+  readonly #source: Pick<ToolSource, 'tools'>;
   readonly #make: (tool: CatalogTool) => T;
   readonly #made = new WeakMap<CatalogTool, T>();
   /** Tools that are gone, by name; the oldest first. */
@@ -17,7 +17,7 @@ export class MadeTools<T> {
   #from: readonly CatalogTool[] | undefined;
   #present: ReadonlyMap<string, T> = new Map();
 
-  constructor(source: ToolSource, make: (tool: CatalogTool) => T) {
+  constructor(source: Pick<ToolSource, 'tools'>, make: (tool: CatalogTool) => T) {
     this.#source = source;
     this.#make = make;
   }
@@ -54,4 +54,21 @@ export class MadeTools<T> {
     this.#made.set(tool, made);
     return made;
   }
+}
+
+/** A part of the tools of a source: the same list until its tools change. */
+export function listOf(
+  source: Pick<ToolSource, 'tools'>,
+  choose: () => readonly CatalogTool[],
+): Pick<ToolSource, 'tools'> {
+  let from: readonly CatalogTool[] | undefined;
+  let chosen: readonly CatalogTool[] = [];
+  return {
+    get tools() {
+      const { tools } = source;
+      if (tools !== from) chosen = choose();
+      from = tools;
+      return chosen;
+    },
+  };
 }

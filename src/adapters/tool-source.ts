@@ -6,6 +6,7 @@
 import type { CallToolResult } from '../mcp/server-offers.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
 
 /** Tools and the means to call them. `Troupe` and `View` both implement it. */
 export interface ToolSource {
@@ -25,6 +26,13 @@ export interface ToolSource {
    * @param options Limits of this call, and its signal.
    */
   callTool(name: string, args: object, options: CallLimits): Promise<CallToolResult>;
+  /**
+   * Finds tools by what they do, best first.
+   *
+   * @param query Words that describe what the tool does.
+   * @param options Maximum number of tools, and the servers to search.
+   */
+  searchTools(query: string, options: ToolSearchOptions): Promise<readonly FoundTool[]>;
   /**
    * Converts a result to the text and data that a model reads.
    *

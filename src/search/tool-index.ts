@@ -8,7 +8,7 @@ import type { Tool } from '../mcp/server-offers.js';
 import { Mutex } from '../async/mutex.js';
 import { isJsonObject } from '../json/json-object.js';
 import { compareText } from '../text/cut-text.js';
-import { toTerm, wordsOf } from './words.js';
+import { queryWordsOf, toTerms, wordsOf } from './words.js';
 
 /** What the index reads of a tool. */
 export type SearchedTool = Pick<Tool, 'name' | 'title' | 'description' | 'inputSchema'>;
@@ -54,8 +54,9 @@ export class ToolIndex<T extends SearchedTool> {
   readonly #index = new MiniSearch<Document>({
     fields: FIELDS,
     tokenize: wordsOf,
-    processTerm: toTerm,
+    processTerm: toTerms,
     searchOptions: {
+      tokenize: queryWordsOf,
       boost: WEIGHTS,
       prefix: (term) => term.length >= MIN_LETTERS,
       fuzzy: ({ length }) => length >= MIN_LETTERS && (length >= LONG_LETTERS ? 2 : 1),

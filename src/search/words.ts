@@ -1,4 +1,7 @@
-/** The words of a text, in the form in which they are compared: lower case, without stop words, and stemmed (Porter, English). */
+/**
+ * The words of a text, in the form in which they are compared: lower case, without stop words, one word for all that mean the
+ * same in the names of tools, and stemmed (Porter, English).
+ */
 import { stemmer } from 'stemmer';
 
 /** Words that say nothing about a tool. */
@@ -9,6 +12,41 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     'with you your'
   ).split(' '),
 );
+
+/** Words that name the same thing or action in most programs. */
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
+  [
+    'directory folder dir folders directories',
+    'image picture photo img images pictures photos',
+    'repository repo repos repositories',
+    'database db databases',
+    'delete remove erase',
+    'create new',
+    'search find lookup',
+    'copy duplicate',
+    'execute run',
+    'move rename',
+    'write save',
+    'command cmd commands',
+    'organization org organisation',
+    'application app apps applications',
+    'documentation docs doc',
+    'environment env',
+    'configuration config settings',
+    'information info',
+    'kubernetes k8s',
+    'javascript js',
+  ].flatMap((line) => {
+    const [first = '', ...others] = line.split(' ');
+    return others.map((other) => [other, [first]] as const);
+  }),
+);
+const SHORT_FORMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pr', ['pull', 'request']],
+  ['prs', ['pull', 'request']],
+  ['mr', ['merge', 'request']],
+  ['mrs', ['merge', 'request']],
+]);
 const ENGLISH = /^[a-z]+$/;
 
 /** Splits at everything that is not a letter or digit, and `readFile` into `read` and `file`. */
@@ -17,9 +55,16 @@ export function wordsOf(text: string): string[] {
   return apart.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
 }
 
-/** The form in which a word is compared; null if it says nothing about a tool. */
-export function toTerm(word: string): string | null {
+/** The same for a query, in which a word may be written as two: `box plot` is also `boxplot`. */
+export function queryWordsOf(text: string): string[] {
+  const words = wordsOf(text);
+  return [...words, ...words.slice(1).map((word, index) => `${words[index]}${word}`)];
+}
+
+/** The forms in which a word is compared; null if it says nothing about a tool. */
+export function toTerms(word: string): string[] | null {
   const lower = word.toLowerCase();
   if (STOP_WORDS.has(lower)) return null;
-  return ENGLISH.test(lower) ? stemmer(lower) : lower;
+  const meant = SYNONYMS.get(lower) ?? SHORT_FORMS.get(lower) ?? [lower];
+  return meant.map((each) => (ENGLISH.test(each) ? stemmer(each) : each));
 }

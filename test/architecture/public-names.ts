@@ -137,6 +137,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
       Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
+      Offer OfferMode OfferOptions
       HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
@@ -172,6 +173,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
+      FoundTool Offer OfferMode OfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -180,6 +182,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('liveTools toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
+      FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -189,7 +192,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
       FunctionCallOutputPart JsonObject MediaBlock ObjectSchema ResponsesItem ResponsesTool RunOptions ShownResult
-      ToolSource
+      ToolSource ChatToolsOptions ResponsesToolsOptions ResponsesNamespace ResponsesToolSearch
+      FoundTool Offer OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -198,7 +202,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('runToolCalls toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
-      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource
+      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource MessagesToolSearch ToolsOptions
+      FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
 ];

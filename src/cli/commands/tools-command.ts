@@ -11,6 +11,7 @@ import { toSignature } from '../output/tool-signature.js';
 import { serversNamed } from '../arguments/server-names.js';
 import { withTroupe } from '../with-troupe.js';
 import type { Troupe } from '../../runtime/troupe.js';
+import { tokensReport, renderTokens } from '../output/tokens-report.js';
 import { nameOf, oneLine } from '../output/safe-text.js';
 import type { CatalogTool } from '../../catalog/registry.js';
 import type { Colors } from '../output/colors.js';
@@ -23,6 +24,8 @@ export interface ToolsFlags extends Flags {
   readonly schema?: boolean;
   /** Print only the tools that these words find, best first. */
   readonly search?: string;
+  /** Print the tokens of the definitions instead. */
+  readonly tokens?: boolean;
 }
 
 export interface ToolsTarget {
@@ -55,7 +58,8 @@ export async function tools(
     await troupe.review.idle();
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
     const shown = asked.filter((name) => usable.includes(name));
-    if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
+    if (flags.tokens === true) printTokens(troupe, shown, flags, terminal);
+    else if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
     else await printFound(troupe, flags.search, shown, flags, terminal);
     noteLeftOut(troupe.status, shown, terminal);
     noteChanges(terminal);
@@ -67,6 +71,17 @@ function printAll(troupe: Troupe, servers: readonly string[], flags: ToolsFlags,
   const list = troupe.tools.filter((tool) => servers.includes(tool.server));
   if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
   else if (servers.length > 0) terminal.print(renderTools(list, servers, flags, terminal.colors));
+}
+
+function printTokens(
+  troupe: Troupe,
+  servers: readonly string[],
+  flags: ToolsFlags,
+  terminal: Terminal,
+): void {
+  const report = tokensReport(troupe.view({ servers }).tools, servers);
+  if (flags.json) terminal.printJson(report, 2);
+  else terminal.print(renderTokens(report, terminal.colors));
 }
 
 async function printFound(

@@ -1,13 +1,12 @@
 /** Tools that the gateway itself offers, in addition to the tools of the servers. */
 import type { Tool } from '../../mcp/server-offers.js';
+import { freeName } from '../../search/search-tools.js';
 import type { JsonObject } from '../../json/json-object.js';
 import type { ServerView } from '../upstream/server-view.js';
 
 /** What a tool of the gateway gets when it runs. */
 export interface GatewayToolContext {
   readonly view: ServerView;
-  /** The tools of the servers, as the client sees them. */
-  readonly tools: readonly Tool[];
   readonly signal: AbortSignal;
   /** Calls a tool of a server for the client. */
   readonly callTool: (name: string, args: JsonObject) => Promise<JsonObject>;
@@ -29,16 +28,13 @@ export class GatewayTools {
   }
 
   get definitions(): readonly Tool[] {
-    return this.#tools.map(({ definition }) => ({ ...definition, name: this.#freeName(definition.name) }));
+    return this.#tools.map(({ definition }) => ({
+      ...definition,
+      name: freeName(definition.name, this.#isTaken),
+    }));
   }
 
   find(name: string): GatewayTool | undefined {
-    return this.#tools.find(({ definition }) => this.#freeName(definition.name) === name);
-  }
-
-  #freeName(wanted: string): string {
-    let name = wanted;
-    while (this.#isTaken(name)) name = `${name}_`;
-    return name;
+    return this.#tools.find(({ definition }) => freeName(definition.name, this.#isTaken) === name);
   }
 }

@@ -6,36 +6,26 @@
  * types of the `@anthropic-ai/sdk` package, which need not be installed.
  */
 import type { CatalogTool } from '../catalog/registry.js';
-import { checkLimit } from '../results/limit-text.js';
+import { checkLimit, type MediaBlock } from '../results/split-content.js';
+import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
 import type { OfferMode } from '../search/offer.js';
-import type { MediaBlock } from '../results/split-content.js';
-import { allAnswers, type ToolSource } from './tool-source.js';
 import { checkProviderOffer, isSearchedByTroupe, type ProviderOfferOptions } from './provider-offer.js';
 import { chooseFrom, offeredTools } from './search-calls.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
-import { ANSWER_OPTIONS, answerCall, type AnswerOptions } from './tool-answer.js';
-import { wellFormed } from './well-formed.js';
+import { answerCall, RUN_OPTIONS, type RunOptions } from './tool-answer.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
-export type { AnswerOptions, Confirm } from './tool-answer.js';
+export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 export type { OfferMode, OfferOptions } from '../search/offer.js';
 export type { ProviderOfferOptions } from './provider-offer.js';
 export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
 export type { ToolField } from '../search/tool-index.js';
-
-/** Options of `runToolCalls`. */
-export interface RunOptions extends AnswerOptions {
-  /** Aborts all calls; the promise rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** Options of `toTools`. */
 export interface ToolsOptions {

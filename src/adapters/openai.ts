@@ -7,50 +7,41 @@
  *
  * Longer than 300 lines because it documents the types of two APIs, Chat Completions and Responses.
  */
-import { checkLimit } from '../results/limit-text.js';
-import { checkOffer, type Offer, type OfferMode } from '../search/offer.js';
-import { freeName } from '../search/search-tools.js';
+import { checkLimit } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { excessOf } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
-import { allAnswers, type ToolSource } from './tool-source.js';
+import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
+import { checkOffer, type Offer, type OfferMode } from '../search/offer.js';
+import { freeName } from '../search/search-tools.js';
 import { checkProviderOffer, isSearchedByTroupe, type ProviderOfferOptions } from './provider-offer.js';
 import { chooseFrom, groupOf, offeredTools } from './search-calls.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
-  ANSWER_OPTIONS,
   answerCall,
   errorAnswer,
-  type AnswerOptions,
+  RUN_OPTIONS,
+  type RunOptions,
   type ToolAnswer,
   type ToolCall,
 } from './tool-answer.js';
-import { wellFormed } from './well-formed.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
-export type { AnswerOptions, Confirm } from './tool-answer.js';
+export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 export type { Offer, OfferMode, OfferOptions } from '../search/offer.js';
 export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
 export type { ToolField } from '../search/tool-index.js';
 export type { ProviderOfferOptions } from './provider-offer.js';
 
-/** Options of `runChatToolCalls` and `runResponsesToolCalls`. */
-export interface RunOptions extends AnswerOptions {
-  /** Aborts all calls; the promise rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
 /** What the API does not allow in names. */
 const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/gu;
 const MAX_NAME = 60;
-
-const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** Options of `toChatTools`. */
 export interface ChatToolsOptions {

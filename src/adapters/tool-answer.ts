@@ -12,7 +12,7 @@
  *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
 import type { CallToolResult } from '../mcp/server-offers.js';
-import { abortable } from '../async/abortable.js';
+import { abortable } from '../async/abort.js';
 import { unsendable } from '../calls/call-problem.js';
 import { argumentsIn } from '../json/json-arguments.js';
 import type { MediaBlock } from '../results/split-content.js';
@@ -67,6 +67,14 @@ export const ANSWER_OPTIONS: OptionNames<AnswerOptions> = {
   maxCharacters: true,
   confirm: true,
 };
+
+/** Options of the functions that run all tool calls of an answer of a model. */
+export interface RunOptions extends AnswerOptions {
+  /** Aborts all calls; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+export const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** The answer to a model's tool call. */
 export interface ToolAnswer {

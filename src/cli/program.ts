@@ -7,7 +7,7 @@
  * P1. Every error is one line, `troupe: …`. After a usage error, a second line points to the help.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { nearestName } from '../text/near-miss.js';
+import { nearestName } from '../text/option-names.js';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
 import { messageOf } from '../text/error-message.js';
@@ -22,7 +22,7 @@ import type { ServeFlags } from './commands/serve-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
 import type { UpFlags } from './commands/up-command.js';
-import { EXIT, type ExitCode, UsageError } from './exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from './exit.js';
 import {
   CHART_FORMATS,
   collectFile,
@@ -47,8 +47,7 @@ import {
   type MachineName,
 } from './arguments/flags.js';
 import { toMoment } from './arguments/moment.js';
-import { manyLines, oneLine } from './output/safe-text.js';
-import { Terminal, watchReaders, type Streams } from './output/terminal.js';
+import { manyLines, oneLine, Terminal, watchReaders, type Streams } from './output/terminal.js';
 
 /** The parts of a process that the command needs. */
 export interface Host extends Streams {
@@ -237,9 +236,7 @@ function addReplay(program: Command, act: Act): void {
     .argument('<log...>', 'a log file, or all files of one recording; LOG.1, LOG.2 and so on are found')
     .option('--at <moment>', 'stop at this entry number or time, or +seconds after the start', toMoment)
     .option('--server <name>', 'report on this server only')
-    .addOption(
-      new Option('--against <charts>', 'charts to replay it with').choices(['current']).default('current'),
-    )
+    .option('--against <module>', 'a JavaScript module with changed machines or a policy; it is run', toFile)
     .option('--timeline', 'print every state change')
     .option('--svg <file>', 'write the timeline as an SVG file', toFile)
     .option('--export-fixture <folder>', 'write a test that reproduces the recording', toFile)

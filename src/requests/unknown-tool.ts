@@ -5,7 +5,7 @@ import { mayBeOf } from '../catalog/naming.js';
 import { DEFAULT_NAMING, type NamingTemplate } from '../config/entry/server-config.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import type { RemovedTool } from '../catalog/vanished.js';
-import { nearestName } from '../text/near-miss.js';
+import { nearestName } from '../text/option-names.js';
 import { UnknownToolError } from '../errors.js';
 import { stateInWords } from '../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../lifecycle/status.js';
@@ -78,7 +78,7 @@ function howToTrust(status: ServerStatus): string {
 }
 
 export function goneTool(name: string, { server, at, why }: RemovedTool): UnknownToolError {
-  const message = `The tool '${name}' went at ${new Date(at).toISOString()}: ${why}.`;
+  const message = `The tool '${name}' was removed at ${new Date(at).toISOString()}: ${why}.`;
   return new UnknownToolError(name, message, { server, removedAt: at });
 }
 

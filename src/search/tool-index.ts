@@ -5,9 +5,9 @@
 import { setImmediate } from 'node:timers/promises';
 import MiniSearch, { type SearchResult } from 'minisearch';
 import type { Tool } from '../mcp/server-offers.js';
-import { Mutex } from '../async/mutex.js';
+import { Mutex } from '../async/semaphore.js';
 import { isJsonObject } from '../json/json-object.js';
-import { compareText } from '../text/cut-text.js';
+import { compareText } from '../text/visible-text.js';
 import { queryWordsOf, toTerms, wordsOf } from './words.js';
 
 /** What the index reads of a tool. */

@@ -11,9 +11,8 @@
 import type { Transport, TransportSendOptions } from '../mcp/transport.js';
 import type { JSONRPCMessage } from '../mcp/messages.js';
 import { messageOf } from '../text/error-message.js';
-import { runGuarded } from './guarded-callback.js';
+import { runGuarded, type MessageContext, type SessionTransport } from './session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
-import type { MessageContext, SessionTransport } from './session-transport.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {
@@ -120,7 +119,10 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
   /** A server whose `connect` never settles keeps this waiting until `close()`. */
   override async start(): Promise<void> {
     if (this.#phase !== 'new') {
-      throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     }
     this.#phase = 'open';
     await super.start();

@@ -47,7 +47,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TrustOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
       CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
       ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
-      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope RecordOptions RecordTarget
+      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope LogFileOptions RecordOptions RecordTarget
       RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
@@ -59,7 +59,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       BlobResourceContents ContentBlock EmbeddedResource Icon ImageContent Meta Resource ResourceLink Role
       TextContent TextResourceContents CallToolResult CompleteResult GetPromptResult Prompt PromptArgument
       PromptMessage ReadResourceResult ResourceTemplate Tool ToolAnnotations ToolSchema ClientCapabilities
-      Implementation LoggingLevel ServerCapabilities BooleanField ChoiceField ChoicesField
+      Implementation LoggingLevel ServerCapabilities TaskCapability TaskMethods BooleanField ChoiceField ChoicesField
       CreateMessageRequestParams CreateMessageResult CreateMessageResultWithTools ElicitRequestFormParams
       ElicitRequestURLParams ElicitResult FieldLabels FormField ModelPreferences NumberField Root
       SamplingContent SamplingMessage ServerRequestParams TextField TitledChoice TitledChoiceField
@@ -114,8 +114,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
-      LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
-      ReplayReport SnapshotEntry StateChange
+      LogHeader LogPiece LogProblem LogProblemCode LogSink LogSource LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
+      ReplayAgainst ReplayReport SnapshotEntry StateChange
       Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
     `),
@@ -147,13 +147,14 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
-      errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+      errorEvent expectNoLeaks expectReplays possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
       EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
+      MatchRequests RecordedRequest UnmatchedRequest
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
     `),

@@ -1,24 +1,31 @@
 /** `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. */
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { machinesOf, type ReplayAgainst } from '../../event-log/replay/replay-machines.js';
+import { messageOf } from '../../text/error-message.js';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { LogEntry, LogHeader } from '../../event-log/format/entry.js';
-import type { StateChange } from '../../event-log/replay/summary.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { StateChange, ConnectionSummary } from '../../event-log/replay/summary.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import type { Moment } from '../arguments/moment.js';
 import { showingShare } from '../output/progress.js';
 import { checkReadTwice, filesOfLog, sizeOf } from '../replay-files.js';
-import { renderChange, renderReplay } from '../output/replay-report.js';
-import { oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { oneLine, type Terminal, type Colors, nameOf } from '../output/terminal.js';
 import { writeWholeFile } from '../output/write-whole-file.js';
+import type { Divergence } from '../../event-log/replay/divergence.js';
+import { countOf, preciseDuration } from '../output/duration.js';
+import { summarize } from '../output/failure-report.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
   readonly at?: Moment;
   /** The only server to report on. Default: all. */
   readonly server?: string;
+  /** Module with the machines or the policy to replay with. Default: the charts of this package. */
+  readonly against?: string;
   /** Whether to print every change of a state. Default: false. */
   readonly timeline?: boolean;
   /** File for a picture of the timeline; an existing one is replaced. Default: no picture. */
@@ -91,6 +98,7 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
   const changes: StateChange[] = [];
   const wantsChanges = flags.timeline === true || flags.svg !== undefined;
   const size = await sizeOf(files);
+  const against = flags.against === undefined ? undefined : await loadAgainst(flags.against);
   let read = 0;
   const report = await showingShare(terminal, 'replaying', (onShare) =>
     replayLog(
@@ -105,11 +113,23 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
           reached = { entry, side: flags.at === undefined ? 0 : sideOf(entry, flags.at, header) };
           return reached.side > 0;
         },
+        ...(against !== undefined && { against }),
         ...(wantsChanges && { changed: (change: StateChange) => void changes.push(change) }),
       },
     ),
   );
   return { report, changes, reached };
+}
+
+/** Runs the module. Throws a `UsageError` if it cannot be loaded, or holds no machine and no policy. */
+async function loadAgainst(file: string): Promise<ReplayAgainst> {
+  try {
+    const module = (await import(pathToFileURL(resolve(file)).href)) as ReplayAgainst;
+    machinesOf(module);
+    return module;
+  } catch (error) {
+    throw new UsageError(`--against: '${file}' cannot be used: ${messageOf(error)}`);
+  }
 }
 
 const CHUNK_BYTES = 1_024 * 1_024;
@@ -199,4 +219,63 @@ function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefin
     problem: problem ?? null,
     ...(timeline !== undefined && { timeline }),
   };
+}
+
+// The result of `troupe replay` for a person.
+
+const MAX_VALUE = 80;
+
+export function renderReplay(report: ReplayReport, colors: Colors): string {
+  return [
+    ...[...report.connections].flatMap(([name, summary]) => connectionLines(name, summary, colors)),
+    '',
+    ...report.divergences.flatMap((divergence) => divergenceLines(divergence, colors)),
+    verdictOf(report, colors),
+  ].join('\n');
+}
+
+/** One line of the timeline. */
+export function renderChange({ entry, at, server, from, to }: StateChange, startedAt: number): string {
+  const time = `+${((at - startedAt) / 1_000).toFixed(3)}s`.padStart(12);
+  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}`;
+}
+
+function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }: Colors): string[] {
+  const { state, generation, attempts, states, failures, failureCodes, rejected } = summary;
+  const spent = Object.entries(states).map(([each, ms]) => `${oneLine(each)} ${preciseDuration(ms)}`);
+  const codes = Object.entries(failureCodes).map(([code, count]) => `${oneLine(code)} × ${count}`);
+  return [
+    `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
+    dim(`    ${spent.join(', ')}`),
+    ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
+    ...failures.map((failure) => `      ${summarize(failure)}`),
+    ...rejected.map(
+      ({ entry, event, state: then }) =>
+        `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,
+    ),
+  ];
+}
+
+function divergenceLines({ message, context, method }: Divergence, { red }: Colors): string[] {
+  const who = method === 'both' ? 'both replays' : method === 'rerun' ? 'the actors' : 'the fold';
+  return [
+    `${red('✗')} ${oneLine(message)} (${who})`,
+    ...context.map(
+      ({ field, expected, found }) =>
+        `    ${oneLine(field)}: ${valueOf(found)} instead of ${valueOf(expected)}`,
+    ),
+  ];
+}
+
+function valueOf(value: unknown): string {
+  const text = oneLine(JSON.stringify(value) ?? 'nothing');
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+}
+
+function verdictOf({ entries, divergenceCount, whyNoRerun }: ReplayReport, { green, red }: Colors): string {
+  const how = whyNoRerun === undefined ? 'by the actors and by the fold' : `by the fold alone: ${whyNoRerun}`;
+  const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} replayed ${how}`;
+  return divergenceCount === 0
+    ? green(`${what}; no divergence`)
+    : red(`${what}; ${countOf(divergenceCount, 'divergence')}`);
 }

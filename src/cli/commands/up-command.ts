@@ -1,23 +1,21 @@
 /**
  * `troupe up`: connects every server and keeps it alive until someone stops the command. Follows changes of the files.
  */
-import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
+import { defer, firstValueFrom, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readConfiguration } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { isOfTheFiles } from '../output/plain-lines.js';
 import type { RecordOptions } from '../../event-log/record/record-options.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe } from '../make-troupe.js';
-import { oneLine } from '../output/safe-text.js';
+import { makeTroupe, withTroupe } from '../make-troupe.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteWarnings } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { openView } from '../output/up-view.js';
-import { withTroupe } from '../with-troupe.js';
 import { findHere } from '../../trust/found-here.js';
-import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import { createFileTrustStore } from '../../trust/trust-store.js';
 import type { Discovery } from '../../servers/discover.js';
 import { asking, canAsk } from '../prompts/ask.js';
 import { renderQuestion } from '../output/trust-question.js';
@@ -97,7 +95,7 @@ export async function untilStopped(
   const stopped$ = signal.aborted ? of(signal) : fromEvent(signal, 'abort');
   const broken$ = troupe.events$.pipe(tap(throwIfBroken), ignoreElements());
   const noted$ = troupe.events$.pipe(tap(noteIt), ignoreElements());
-  const started$ = from(troupe.start()).pipe(
+  const started$ = defer(() => troupe.start()).pipe(
     tap(() => (hasStarted = true)),
     ignoreElements(),
   );

@@ -4,8 +4,8 @@ import { chooseTools, DEFAULT_MAX_TOKENS, tokensOf, type OfferMode } from '../..
 import { groupsOf, searchToolDefinitions } from '../../search/search-tools.js';
 import type { SearchedTool } from '../../search/tool-index.js';
 import { OFFER_MODES } from '../arguments/flags.js';
-import type { Colors } from './colors.js';
-import { nameOf } from './safe-text.js';
+import type { Colors } from './terminal.js';
+import { nameOf } from './terminal.js';
 
 interface Size {
   readonly tools: number;

@@ -1,7 +1,7 @@
 /** Differences between a replay and the log, in words and as data. */
 import type { StateValue } from 'xstate';
 import { statePath } from '../../../machines/connection/public-state.js';
-import { isSameJson } from '../../json/same-json.js';
+import { isSameJson } from '../../json/json-object.js';
 import type { FoldedState } from './folded-actor.js';
 
 /** Which of the two replays differs from the log. */
@@ -23,6 +23,11 @@ export interface Divergence {
   readonly found: StateValue | null;
   /** Fields of the context that differ; empty if the log holds no context to compare. */
   readonly context: readonly ContextDifference[];
+  /**
+   * Number (`seq`) of the entry of an earlier divergence that this one may follow from: one of a machine that took part in
+   * the same step. Null if the machine diverged by itself.
+   */
+  readonly cause: number | null;
   /** The difference in one sentence, for people. */
   readonly message: string;
 }

@@ -4,8 +4,11 @@ import { bodyIn } from '../format/chain.js';
 import type { Divergence } from './divergence.js';
 import { POLICY_VERSION, type LogEntry, type LogHeader } from '../format/entry.js';
 import { currentCharts } from '../record/make-recorder.js';
+import { chunksOf, sourcesOf, type LogSource } from '../format/log-source.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 import { type LogProblem, LogParser, type LogPiece } from '../format/read-log.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
+import { machinesOf, type ReplayAgainst } from './replay-machines.js';
 import { Replayer } from './replayer.js';
 import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
 
@@ -16,6 +19,21 @@ export interface ReplayOptions {
    * Default: the replay runs to the end of the log. Times never decrease, even if the clock was set back.
    */
   readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
+  /**
+   * Machines or policies of tomorrow, to try them on what happened. The log must lead to the same states, by the same events
+   * and at about the same times. A timer diverges if it comes more than 50 ms earlier than recorded, or more than a second
+   * and half its delay later. Default: the charts of this package; only states are compared if those of the log are other.
+   *
+   * @example
+   * ```ts
+   * import { replayLog } from 'mcp-troupe/event-log';
+   * import { connectionMachine } from 'mcp-troupe/machines';
+   *
+   * const patient = connectionMachine.provide({ delays: { handshakeTimeout: 60_000 } });
+   * const { divergences } = await replayLog('troupe.log', { against: { connectionMachine: patient } });
+   * ```
+   */
+  readonly against?: ReplayAgainst;
   /** Called for every change of a connection's state. */
   readonly changed?: (change: StateChange) => void;
   /** Called after every thousandth entry, with the number of entries so far. */
@@ -57,29 +75,39 @@ const PROGRESS_EVERY = 1_000;
  * Replays a log, or the parts of one, the oldest first. Never rejects: a problem with the log is in the report, and
  * everything before it was replayed.
  *
- * @param bytes The bytes of the log in chunks of any size, for instance a read stream; or a list of parts, oldest
- *   first.
- * @param options At which entry to stop, and what to call during the replay. Default: replay to the end, and call nothing.
+ * @param log Path, URL, text, bytes or stream of the log, or a list of its parts.
+ * @param options At which entry to stop, what to replay it with, and what to call meanwhile. Default: replay to the end with
+ *   the charts of this package, and call nothing.
+ *
+ * @throws `TypeError` if the log is none of these, for an unknown option, or if `against` holds no machine and no policy.
  *
  * @example
  * ```ts
- * import { createReadStream } from 'node:fs';
  * import { replayLog } from 'mcp-troupe/event-log';
  *
- * const report = await replayLog(createReadStream('troupe.log'));
+ * const { divergences } = await replayLog('troupe.log');
  * ```
  */
 export async function replayLog(
-  bytes: AsyncIterable<Uint8Array> | readonly AsyncIterable<Uint8Array>[],
+  log: LogSource | readonly LogSource[],
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
+  requireKnown('replayLog', options, OPTIONS);
+  if (options.against !== undefined) machinesOf(options.against);
   const play = new Play(options);
-  for (const part of Array.isArray(bytes) ? (bytes as readonly AsyncIterable<Uint8Array>[]) : [bytes]) {
-    await play.part(part as AsyncIterable<Uint8Array>);
+  for (const part of sourcesOf(log)) {
+    await play.part(part);
     if (play.isOver) break;
   }
   return play.report();
 }
+
+const OPTIONS: OptionNames<ReplayOptions> = {
+  against: true,
+  isBeyond: true,
+  changed: true,
+  progress: true,
+};
 
 class Play {
   readonly #options: ReplayOptions;
@@ -103,11 +131,11 @@ class Play {
     return this.#problem !== undefined || this.#isBeyond;
   }
 
-  async part(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async part(source: LogSource): Promise<void> {
     this.#parts += 1;
     const parser = new LogParser();
     try {
-      for await (const chunk of bytes) {
+      for await (const chunk of chunksOf(source)) {
         this.#take(parser.push(chunk));
         if (this.isOver) return;
       }
@@ -155,7 +183,9 @@ class Play {
       return;
     }
     this.#header ??= header;
-    if (this.#replayer === undefined) this.#replayer = new Replayer(header, hasOtherCharts(header));
+    const { against } = this.#options;
+    if (this.#replayer === undefined)
+      this.#replayer = new Replayer(header, against !== undefined || hasOtherCharts(header), against);
     else this.#replayer.nextPart(header);
   }
 

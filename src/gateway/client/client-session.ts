@@ -17,9 +17,8 @@ import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-i
 import type { Offer } from '../../search/offer.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError, type Progress } from '../../protocol/protocol-client.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { settlesWithin, whenStill } from '../../async/timers.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
-import { whenStill } from '../../async/idle-timer.js';
 import { ClientRequests } from './client-requests.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toRpcError } from './error-answer.js';

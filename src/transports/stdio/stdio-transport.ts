@@ -14,11 +14,10 @@ import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import type { Clock } from '../../ports.js';
-import { runGuarded } from '../guarded-callback.js';
-import type { MessageLimits } from '../../json/limits.js';
+import { runGuarded, type SessionTransport, type TransportNotice } from '../session-transport.js';
+import type { MessageLimits } from '../../json/parse-json.js';
 import { writeJson } from '../../json/write-json.js';
 import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
-import type { SessionTransport, TransportNotice } from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';
 import { newSessionMark } from './owner-mark.js';
@@ -104,7 +103,11 @@ class StdioTransport implements SessionTransport {
   }
 
   async start(): Promise<void> {
-    if (this.#started) throw new TransportError({ code: 'internal', message: 'A transport starts once.' });
+    if (this.#started)
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     this.#started = true;
     const spawn = await loadSpawn();
     if (!THIS_PLATFORM.hasProcessGroups) await this.#requireCommand();

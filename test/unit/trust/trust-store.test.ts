@@ -3,11 +3,15 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createMemoryTrustStore, type TrustStore } from '../../../src/trust/trust-store.js';
-import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
+import {
+  createMemoryTrustStore,
+  type TrustStore,
+  createFileTrustStore,
+} from '../../../src/trust/trust-store.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { userFolder } from '../../../src/storage/folders.js';
 import { stubUser } from '../../support/stub-user.js';
 
 function requestFor(server: string, digit: string): TrustRequest {
@@ -155,13 +159,10 @@ describe('a store in files', () => {
   });
 
   it('is in the user’s configuration if the host sets no folder.', async () => {
-    const home = join(root, 'config');
-    stubUser({ config: home });
+    stubUser({ config: join(root, 'config') });
     try {
       await createFileTrustStore().trust(LAMP);
-      if (process.platform === 'linux') {
-        expect(await readdir(join(home, 'troupe', 'trusted'))).toEqual([`${LAMP.hash}.json`]);
-      }
+      expect(await readdir(join(await userFolder('config'), 'trusted'))).toEqual([`${LAMP.hash}.json`]);
       expect(await createFileTrustStore().has(LAMP.hash)).toBe(true);
       await createFileTrustStore().revoke(LAMP.hash);
     } finally {

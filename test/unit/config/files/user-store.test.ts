@@ -14,14 +14,14 @@ import { createFileTokenStore } from '../../../../src/auth/stores/file-token-sto
 import { storeInVariable, userStore } from '../../../../src/config/files/user-store.js';
 import { ConfigError } from '../../../../src/errors.js';
 import { inspectionFolder } from '../../../../src/inspector/registration.js';
-import { createFileReviewStore } from '../../../../src/review/file-review-store.js';
-import { toCatalogStore } from '../../../../src/runtime/cache-option.js';
-import { createFileTrustStore } from '../../../../src/trust/file-trust-store.js';
+import { createFileReviewStore } from '../../../../src/review/review-store.js';
+import { toCatalogStore } from '../../../../src/runtime/check-options.js';
+import { createFileTrustStore } from '../../../../src/trust/trust-store.js';
+import { stubUser } from '../../../support/stub-user.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
 
-const VARIABLES = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME'];
 const HASH = 'a'.repeat(64);
 const OWNER = { server: 'https://lamp.example/mcp', client: '' };
 
@@ -61,10 +61,10 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** The user's folders are in `place`: by their variables, and on other platforms by the home folder. */
+/** The user's folders are in `place`: by their variables, or by the home folder where there are none. */
 function useFolders(place: string): void {
-  vi.stubEnv('HOME', process.platform === 'linux' ? join(root, 'home') : place);
-  for (const variable of VARIABLES) vi.stubEnv(variable, place);
+  const home = process.platform === 'darwin' ? place : join(root, 'home');
+  stubUser({ home, config: place, data: place, cache: place, state: place });
 }
 
 describe.each(Object.keys(STORES))('the store of %s', (name) => {

@@ -28,6 +28,7 @@ import { IN_THE_CODE, IN_THE_PAGE } from '../../tools/package/bundled.mjs';
 import { readFigures } from '../../tools/package/figures.mjs';
 import { runtimesPage } from './runtimes-page.mjs';
 import { statusPage } from './status-page.mjs';
+import { toolSearchPage } from './tool-search-page.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path) => readFile(join(ROOT, path), 'utf8');
@@ -80,6 +81,7 @@ async function generate() {
       bundled: { code: IN_THE_CODE, page: IN_THE_PAGE },
       ...readFigures(),
     }),
+    'tool-search.md': await toolSearchPage(),
     'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
   };
   const explanation = { 'layers.svg': await layersSvg(graphOf(readFiles(['src', 'machines'], '.ts'))) };

@@ -9,6 +9,10 @@ import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
 import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { MadeTools, type ToolSource, wellFormed } from './tool-source.js';
+import { argumentsIn } from '../json/json-arguments.js';
+import { checkOffer, type Offer } from '../search/offer.js';
+import { SearchArgumentsError, type WrittenCall } from '../search/search-tools.js';
+import { chooseFrom, innerCall, searchToolNamed, searchToolsOf, type IsTaken } from './search-calls.js';
 import { PendingConfirmations } from './pending-confirmations.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
@@ -20,6 +24,9 @@ export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { AnswerOptions, Confirm, ToolAnswer } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
+export type { Offer, OfferMode, OfferOptions } from '../search/offer.js';
+export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+export type { ToolField } from '../search/tool-index.js';
 
 /** Options of `toTools`. */
 export interface ToolsOptions extends AnswerOptions {
@@ -38,6 +45,12 @@ export interface ToolsOptions extends AnswerOptions {
    * most 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
+  /**
+   * Which tools the model is offered at once, so that hundreds of them do not fill the context. The others are deferred
+   * tools of the SDK, found by `search_tools`; version 6, which has none, is offered `describe_tool` and `call_tool` as
+   * well. Default `all`.
+   */
+  readonly offer?: Offer;
 }
 
 const TOOLS_OPTIONS: OptionNames<ToolsOptions> = {
@@ -45,6 +58,7 @@ const TOOLS_OPTIONS: OptionNames<ToolsOptions> = {
   own: true,
   needsApproval: true,
   shows: true,
+  offer: true,
 };
 
 /**
@@ -72,19 +86,24 @@ const TOOLS_OPTIONS: OptionNames<ToolsOptions> = {
 export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet {
   requireKnown('toTools', options, TOOLS_OPTIONS);
   checkLimit(options.maxCharacters);
+  checkOffer('toTools', options.offer);
   const own: ToolSet = options.own ?? {};
+  const isTaken: IsTaken = (name) => Object.hasOwn(own, name);
   const asked = new PendingConfirmations();
   const made = new MadeTools(source, (tool) => toTool(source, tool, asked, options));
+  const offered = new OfferedToolSet(source, made, options.offer, isTaken, (tool) =>
+    toTool(source, tool, asked, options),
+  );
   const find = (key: string | symbol): ToolSet[string] | undefined => {
     if (typeof key !== 'string') return undefined;
-    return Object.hasOwn(own, key) ? own[key] : made.get(key);
+    return isTaken(key) ? own[key] : (offered.now.get(key) ?? made.get(key));
   };
   const isOffered = (key: string | symbol): boolean =>
-    typeof key === 'string' && (Object.hasOwn(own, key) || made.present.has(key));
+    typeof key === 'string' && (isTaken(key) || offered.now.has(key));
   return new Proxy<ToolSet>(Object.create(null) as ToolSet, {
     get: (_, key) => find(key),
     has: (_, key) => isOffered(key),
-    ownKeys: () => [...new Set([...Object.keys(own), ...made.present.keys()])],
+    ownKeys: () => [...new Set([...Object.keys(own), ...offered.now.keys()])],
     // A tool that is gone is not listed, but found: it answers a late call.
     getOwnPropertyDescriptor: (_, key) => {
       const value = find(key);
@@ -97,6 +116,46 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet
   });
 }
 
+/** The tools that a model is offered, in the SDK's form; the same until the tools of the source change. */
+class OfferedToolSet {
+  #from: readonly CatalogTool[] | undefined;
+  #now: ReadonlyMap<string, ToolSet[string]> = new Map();
+
+  constructor(
+    private readonly source: ToolSource,
+    private readonly made: MadeTools<ToolSet[string]>,
+    private readonly offer: Offer | undefined,
+    private readonly isTaken: IsTaken,
+    private readonly make: (tool: CatalogTool) => ToolSet[string],
+  ) {}
+
+  get now(): ReadonlyMap<string, ToolSet[string]> {
+    const { tools } = this.source;
+    if (tools !== this.#from) this.#now = new Map(this.#entries());
+    this.#from = tools;
+    return this.#now;
+  }
+
+  #entries(): (readonly [name: string, tool: ToolSet[string]])[] {
+    const { present } = this.made;
+    const { shown, hidden } = chooseFrom(this.source, this.offer);
+    const named = ({ name }: CatalogTool) => [name, present.get(name) as ToolSet[string]] as const;
+    if (hidden.length === 0) return shown.map(named);
+    const [search, ...others] = searchToolsOf(this.source, this.isTaken);
+    if (TOOL_SEARCH === undefined || search === undefined)
+      return [...shown, ...[search, ...others].flatMap((tool) => tool ?? [])].map((tool) =>
+        present.has(tool.name) ? named(tool) : ([tool.name, this.make(tool)] as const),
+      );
+    const found = async ({ query }: { query: string }): Promise<string[]> =>
+      (await this.source.searchTools(query, {})).map(({ tool }) => tool.name);
+    return [
+      ...shown.map(named),
+      [search.name, TOOL_SEARCH({ search: found })],
+      ...hidden.map((tool) => [tool.name, { ...named(tool)[1], deferLoading: true }] as const),
+    ];
+  }
+}
+
 function toTool(
   source: ToolSource,
   tool: CatalogTool,
@@ -106,8 +165,12 @@ function toTool(
   const { name } = tool;
   const title = wellFormed(tool.title);
   const description = wellFormed(tool.description) ?? title;
-  const isRequired = (): boolean => tool.requiresConfirmation === true && options.confirm === undefined;
-  const { confirm = 'never', needsApproval = isRequired, shows = isImage } = options;
+  const isRequired = (called: CatalogTool): boolean =>
+    called.requiresConfirmation === true && options.confirm === undefined;
+  const { confirm = 'never', needsApproval = isRequired, shows = isImage, own = {} } = options;
+  const isTaken: IsTaken = (wanted) => Object.hasOwn(own, wanted);
+  const isSearchTool = searchToolNamed(source, name, isTaken) !== undefined;
+  const realCall = (input: unknown): WrittenCall | undefined => readCall(source, name, input, isTaken);
   return {
     ...dynamicTool({
       ...(title !== undefined && { title }),
@@ -115,21 +178,44 @@ function toTool(
       metadata: { server: tool.server, tool: tool.tool },
       inputSchema: jsonSchema(schemaForModels(tool) as JSONSchema7),
       execute: async (args, { abortSignal: signal, toolCallId }) => {
-        const call = { name, args, signal, shows, expectedTool: asked.take(toolCallId, name) };
+        const expectedTool = asked.take(toolCallId, realCall(args)?.name ?? name);
+        const call = { name, args, signal, shows, expectedTool, isTaken };
         const { answer } = await answerCall(source, call, { ...options, confirm });
         return answer;
       },
       toModelOutput: ({ output }) => toModelOutput(output as ToolAnswer),
     }),
-    ...(tool.requiresConfirmation !== false && {
+    ...((tool.requiresConfirmation !== false || isSearchTool) && {
       needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
-        const isNeeded = await needsApproval(tool, input);
-        if (isNeeded) asked.note(toolCallId, tool);
+        const call = realCall(input);
+        const called = call === undefined || !isSearchTool ? tool : source.tool(call.name);
+        if (called === undefined || called.requiresConfirmation === false) return false;
+        const isNeeded = await needsApproval(called, isSearchTool ? call?.args : input);
+        if (isNeeded) asked.note(toolCallId, called);
         return isNeeded;
       },
     }),
   };
 }
+
+/** The call that a person is asked about. Undefined if its arguments cannot be read: then nothing is called. */
+function readCall(
+  source: ToolSource,
+  name: string,
+  input: unknown,
+  isTaken: IsTaken,
+): WrittenCall | undefined {
+  const args = argumentsIn(input);
+  try {
+    return args && innerCall(source, { name, args }, isTaken);
+  } catch (error) {
+    if (error instanceof SearchArgumentsError) return undefined;
+    throw error;
+  }
+}
+
+/** Version 6 has no deferred tools. */
+const TOOL_SEARCH = 'toolSearch' in ai ? Reflect.get<typeof ai, 'toolSearch'>(ai, 'toolSearch') : undefined;
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>;
 

@@ -5,12 +5,16 @@
  * Get the definitions anew for each request, so that a running agent notices added and removed tools. The types match the
  * types of the `@anthropic-ai/sdk` package, which need not be installed.
  */
+import type { CatalogTool } from '../catalog/registry.js';
 import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
+import type { OfferMode } from '../search/offer.js';
+import { checkProviderOffer, isSearchedByTroupe, type ProviderOfferOptions } from './provider-offer.js';
+import { chooseFrom, offeredTools } from './search-calls.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import { answerCall, RUN_OPTIONS, type RunOptions } from './tool-answer.js';
-import { requireKnown } from '../text/option-names.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -18,6 +22,26 @@ export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
 export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
+export type { OfferMode, OfferOptions } from '../search/offer.js';
+export type { ProviderOfferOptions } from './provider-offer.js';
+export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+export type { ToolField } from '../search/tool-index.js';
+
+/** Options of `toTools`. */
+export interface ToolsOptions {
+  /** Which tools the request offers at once, so that hundreds of them do not fill the context. Default `all`. */
+  readonly offer?: OfferMode | ProviderOfferOptions;
+}
+
+const TOOLS_OPTIONS: OptionNames<ToolsOptions> = { offer: true };
+
+/** The API's own search for deferred tools. */
+export interface MessagesToolSearch {
+  /** The search by words. */
+  type: 'tool_search_tool_bm25_20251119';
+  /** Name of the search, as the API requires. */
+  name: 'tool_search_tool_bm25';
+}
 
 /** A tool of a Messages request. */
 export interface MessagesTool {
@@ -27,6 +51,8 @@ export interface MessagesTool {
   description?: string;
   /** JSON Schema of the arguments. */
   input_schema: ObjectSchema;
+  /** True if the model sees the tool only after it has searched for it. Absent otherwise. */
+  defer_loading?: true;
 }
 
 /** A content block of a message. Troupe answers only blocks of the type `tool_use`. */
@@ -95,23 +121,39 @@ export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
  * The tools that a troupe or a view has now, for `tools` of a request.
  *
  * @param source A troupe or a view.
+ * @param options Which tools the request offers at once. Default: all.
+ *
+ * @throws `TypeError` for an unknown or wrong option.
  *
  * @example
  * ```ts
  * import { toTools } from 'mcp-troupe/anthropic';
  *
- * const tools = toTools(troupe);
+ * const tools = toTools(troupe, { offer: 'auto' });
  * ```
  */
-export function toTools(source: ToolSource): MessagesTool[] {
-  return source.tools.map((tool) => {
-    const { name, title, description = title } = tool;
-    return {
-      name,
-      ...(description !== undefined && { description: wellFormed(description) }),
-      input_schema: schemaForModels(tool),
-    };
-  });
+export function toTools(
+  source: ToolSource,
+  options: ToolsOptions = {},
+): (MessagesTool | MessagesToolSearch)[] {
+  requireKnown('toTools', options, TOOLS_OPTIONS);
+  const { offer } = options;
+  checkProviderOffer('toTools', offer);
+  if (isSearchedByTroupe(offer)) return offeredTools(source, offer).map((tool) => definitionOf(tool));
+  const { shown, hidden } = chooseFrom(source, offer);
+  const tools = shown.map((tool) => definitionOf(tool));
+  if (hidden.length === 0) return tools;
+  const deferred = hidden.map((tool) => ({ ...definitionOf(tool), defer_loading: true as const }));
+  return [{ type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }, ...tools, ...deferred];
+}
+
+function definitionOf(tool: CatalogTool): MessagesTool {
+  const { name, title, description = title } = tool;
+  return {
+    name,
+    ...(description !== undefined && { description: wellFormed(description) }),
+    input_schema: schemaForModels(tool),
+  };
 }
 
 /**

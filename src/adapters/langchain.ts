@@ -10,7 +10,10 @@ import type { AgentMiddleware } from 'langchain';
 import type { CallToolResult } from '../mcp/server-offers.js';
 import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { MadeTools, type ToolSource, wellFormed } from './tool-source.js';
+import { listOf, MadeTools, type ToolSource, wellFormed } from './tool-source.js';
+import type { OfferedTools, OfferMode } from '../search/offer.js';
+import { checkProviderOffer, type ProviderOfferOptions } from './provider-offer.js';
+import { chooseFrom, offeredTools } from './search-calls.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { ANSWER_OPTIONS, answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
@@ -21,6 +24,10 @@ export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { AnswerOptions, Confirm } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
+export type { OfferMode, OfferOptions } from '../search/offer.js';
+export type { ProviderOfferOptions } from './provider-offer.js';
+export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+export type { ToolField } from '../search/tool-index.js';
 
 /** Options of `toTools`. */
 export interface ToolsOptions extends AnswerOptions {
@@ -30,6 +37,12 @@ export interface ToolsOptions extends AnswerOptions {
    * most 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
+  /**
+   * Which tools the model is offered at once, so that hundreds of them do not fill the context: for the others, it is
+   * offered `search_tools`, `describe_tool` and `call_tool`. With `search: 'provider'`, the others are marked as deferred
+   * instead (`extras.defer_loading`), for the search of the model's provider. Default `all`.
+   */
+  readonly offer?: OfferMode | ProviderOfferOptions;
 }
 
 /** Options of `liveTools`. */
@@ -38,7 +51,9 @@ export interface LiveOptions extends ToolsOptions {
   readonly name?: string;
 }
 
-const TOOLS_OPTIONS: OptionNames<ToolsOptions> = { ...ANSWER_OPTIONS, shows: true };
+const TOOLS_OPTIONS: OptionNames<ToolsOptions> = { ...ANSWER_OPTIONS, shows: true, offer: true };
+/** The mark of a tool that the provider's search finds. */
+const DEFERRED = { extras: { defer_loading: true } };
 const LIVE_OPTIONS: OptionNames<LiveOptions> = { ...TOOLS_OPTIONS, name: true };
 
 /**
@@ -63,7 +78,19 @@ const LIVE_OPTIONS: OptionNames<LiveOptions> = { ...TOOLS_OPTIONS, name: true };
 export function toTools(source: ToolSource, options: ToolsOptions = {}): DynamicStructuredTool[] {
   requireKnown('toTools', options, TOOLS_OPTIONS);
   checkLimit(options.maxCharacters);
-  return source.tools.map((tool) => new McpTool(source, tool, options));
+  checkProviderOffer('toTools', options.offer);
+  const { shown, hidden } = offeredTo(source, options.offer);
+  return [
+    ...shown.map((tool) => new McpTool(source, tool, options)),
+    ...hidden.map((tool) => new McpTool(source, tool, options, DEFERRED)),
+  ];
+}
+
+/** The tools that the model is offered, and those that are marked as deferred. */
+function offeredTo(source: ToolSource, offer: ToolsOptions['offer']): OfferedTools<CatalogTool> {
+  return typeof offer === 'object' && offer.search === 'provider'
+    ? chooseFrom(source, offer)
+    : { shown: offeredTools(source, offer), hidden: [] };
 }
 
 /**
@@ -91,25 +118,35 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): Dynamic
 export function liveTools(source: ToolSource, options: LiveOptions = {}): AgentMiddleware {
   requireKnown('liveTools', options, LIVE_OPTIONS);
   checkLimit(options.maxCharacters);
-  const made = new MadeTools(source, (tool) => new McpTool(source, tool, options));
+  checkProviderOffer('liveTools', options.offer);
+  const made = new MadeTools(
+    listOf(source, () => offeredTo(source, options.offer).shown),
+    (tool) => new McpTool(source, tool, options),
+  );
+  const deferred = new MadeTools(
+    listOf(source, () => offeredTo(source, options.offer).hidden),
+    (tool) => new McpTool(source, tool, options, DEFERRED),
+  );
   return {
     name: options.name ?? 'TroupeTools',
     wrapModelCall: (request, handler) => {
       const taken = new Set(request.tools.map(({ name }) => name));
-      const offered = [...made.present.values()].filter(({ name }) => !taken.has(name));
+      const offered = [...made.present.values(), ...deferred.present.values()].filter(
+        ({ name }) => !taken.has(name),
+      );
       return handler({ ...request, tools: [...request.tools, ...offered] });
     },
     wrapToolCall: (request, handler) => {
       const { name } = request.toolCall;
       const given = request.tool instanceof UnknownTool ? undefined : request.tool;
-      const tool = given ?? made.get(name) ?? new UnknownTool(source, name, options);
+      const tool = given ?? made.get(name) ?? deferred.get(name) ?? new UnknownTool(source, name, options);
       return handler({ ...request, tool });
     },
   };
 }
 
 class McpTool extends DynamicStructuredTool {
-  constructor(source: ToolSource, tool: CatalogTool, options: ToolsOptions) {
+  constructor(source: ToolSource, tool: CatalogTool, options: ToolsOptions, extras = {}) {
     const { name, title, description = title ?? '' } = tool;
     const { shows = isImage } = options;
     super({
@@ -117,6 +154,7 @@ class McpTool extends DynamicStructuredTool {
       description: wellFormed(description),
       schema: schemaForModels(tool),
       metadata: { server: tool.server, tool: tool.tool },
+      ...extras,
       responseFormat: 'content_and_artifact',
       func: async (args: unknown, _manager, config?: RunnableConfig) => {
         const call = { name, args, signal: config?.signal, shows };

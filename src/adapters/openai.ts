@@ -12,6 +12,10 @@ import type { CatalogTool } from '../catalog/registry.js';
 import { excessOf } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
+import { checkOffer, type Offer, type OfferMode } from '../search/offer.js';
+import { freeName } from '../search/search-tools.js';
+import { checkProviderOffer, isSearchedByTroupe, type ProviderOfferOptions } from './provider-offer.js';
+import { chooseFrom, groupOf, offeredTools } from './search-calls.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
@@ -22,7 +26,7 @@ import {
   type ToolAnswer,
   type ToolCall,
 } from './tool-answer.js';
-import { requireKnown } from '../text/option-names.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
@@ -30,6 +34,31 @@ export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
 export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
+export type { Offer, OfferMode, OfferOptions } from '../search/offer.js';
+export type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+export type { ToolField } from '../search/tool-index.js';
+export type { ProviderOfferOptions } from './provider-offer.js';
+
+/** What the API does not allow in names. */
+const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/gu;
+const MAX_NAME = 60;
+
+/** Options of `toChatTools`. */
+export interface ChatToolsOptions {
+  /**
+   * Which tools the request offers at once, so that hundreds of them do not fill the context: for the others, the model is
+   * offered `search_tools`, `describe_tool` and `call_tool`. Default `all`.
+   */
+  readonly offer?: Offer;
+}
+
+/** Options of `toResponsesTools`. */
+export interface ResponsesToolsOptions {
+  /** Which tools the request offers at once, so that hundreds of them do not fill the context. Default `all`. */
+  readonly offer?: OfferMode | ProviderOfferOptions;
+}
+
+const TOOLS_OPTIONS: OptionNames<ChatToolsOptions> = { offer: true };
 
 /** A tool of a Chat Completions request. */
 export interface ChatTool {
@@ -85,6 +114,26 @@ export interface ResponsesTool {
   parameters: ObjectSchema;
   /** Always false: few schemas of MCP servers fit strict mode. */
   strict: false;
+  /** True if the model sees the tool only after it has searched for it. Absent otherwise. */
+  defer_loading?: true;
+}
+
+/** A group of deferred tools: before a search, the model sees only its name and description. */
+export interface ResponsesNamespace {
+  /** Always `namespace`, as the API requires. */
+  type: 'namespace';
+  /** Name of the group: that of the server, unless its entry names another. */
+  name: string;
+  /** What is in it. */
+  description: string;
+  /** The deferred tools. */
+  tools: ResponsesTool[];
+}
+
+/** The API's own search for deferred tools. */
+export interface ResponsesToolSearch {
+  /** Always `tool_search`, as the API requires. */
+  type: 'tool_search';
 }
 
 /** An output item of a response. Troupe answers only items of the type `function_call`. */
@@ -138,6 +187,9 @@ export type FunctionCallOutputPart =
  * The tools that a troupe or a view has now, for `tools` of a Chat Completions request.
  *
  * @param source A troupe or a view.
+ * @param options Which tools the request offers at once. Default: all.
+ *
+ * @throws `TypeError` for an unknown or wrong option.
  *
  * @example
  * ```ts
@@ -146,14 +198,22 @@ export type FunctionCallOutputPart =
  * const tools = toChatTools(troupe);
  * ```
  */
-export function toChatTools(source: ToolSource): ChatTool[] {
-  return source.tools.map((tool) => ({ type: 'function', function: definitionOf(tool) }));
+export function toChatTools(source: ToolSource, options: ChatToolsOptions = {}): ChatTool[] {
+  requireKnown('toChatTools', options, TOOLS_OPTIONS);
+  checkOffer('toChatTools', options.offer);
+  return offeredTools(source, options.offer).map((tool) => ({
+    type: 'function',
+    function: definitionOf(tool),
+  }));
 }
 
 /**
  * The tools that a troupe or a view has now, for `tools` of a Responses request.
  *
  * @param source A troupe or a view.
+ * @param options Which tools the request offers at once. Default: all.
+ *
+ * @throws `TypeError` for an unknown or wrong option.
  *
  * @example
  * ```ts
@@ -162,8 +222,41 @@ export function toChatTools(source: ToolSource): ChatTool[] {
  * const tools = toResponsesTools(troupe);
  * ```
  */
-export function toResponsesTools(source: ToolSource): ResponsesTool[] {
-  return source.tools.map((tool) => ({ type: 'function', ...definitionOf(tool) }));
+export function toResponsesTools(
+  source: ToolSource,
+  options: ResponsesToolsOptions = {},
+): (ResponsesTool | ResponsesNamespace | ResponsesToolSearch)[] {
+  requireKnown('toResponsesTools', options, TOOLS_OPTIONS);
+  const { offer } = options;
+  checkProviderOffer('toResponsesTools', offer);
+  if (isSearchedByTroupe(offer)) return offeredTools(source, offer).map(toResponsesTool);
+  const { shown, hidden } = chooseFrom(source, offer);
+  const tools = shown.map(toResponsesTool);
+  return hidden.length === 0 ? tools : [{ type: 'tool_search' }, ...tools, ...toNamespaces(hidden)];
+}
+
+function toResponsesTool(tool: CatalogTool): ResponsesTool {
+  return { type: 'function', ...definitionOf(tool) };
+}
+
+function toNamespaces(tools: readonly CatalogTool[]): ResponsesNamespace[] {
+  const groups = [...new Set(tools.map(groupOf))];
+  const names = new Map<string, string>();
+  for (const group of groups)
+    names.set(
+      group,
+      freeName(group.replaceAll(NOT_IN_NAMES, '_').slice(0, MAX_NAME), (name) =>
+        [...names.values()].includes(name),
+      ),
+    );
+  return groups.map((group) => ({
+    type: 'namespace',
+    name: names.get(group) ?? group,
+    description: `The tools of ${group}.`,
+    tools: tools
+      .filter((tool) => groupOf(tool) === group)
+      .map((tool) => ({ ...toResponsesTool(tool), defer_loading: true })),
+  }));
 }
 
 /**

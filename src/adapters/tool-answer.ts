@@ -7,12 +7,14 @@
  *     call waits for its server, it is not called.
  * T4. An abort is thrown as the reason of the signal, and an error of the host's code is rethrown; neither becomes an
  *     answer.
- * T5. An error of the host's code never makes a call that was made look failed: the model would repeat it. So every
+ * T5. A call through `call_tool` is a call of the tool that it names: the host is asked about that one.
+ * T6. An error of the host's code never makes a call that was made look failed: the model would repeat it. So every
  *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
 import type { CallToolResult } from '../mcp/server-offers.js';
 import { abortable } from '../async/abort.js';
-import { argumentsIn, unsendable } from '../calls/call-problem.js';
+import { unsendable } from '../calls/call-problem.js';
+import { argumentsIn } from '../json/json-arguments.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
@@ -24,6 +26,8 @@ import {
   JsonRpcError,
   TrustRequiredError,
 } from '../errors.js';
+import { SearchArgumentsError, type WrittenCall } from '../search/search-tools.js';
+import { innerCall, searchResult, type IsTaken } from './search-calls.js';
 import { sortMedia } from './shown-media.js';
 import type { CallLimits, ToolSource } from './tool-source.js';
 import type { OptionNames } from '../text/option-names.js';
@@ -91,6 +95,8 @@ export interface ToolCall {
   readonly shows: (block: MediaBlock) => boolean;
   /** The tool that the host was asked about in an earlier step. */
   readonly expectedTool?: CatalogTool | undefined;
+  /** Whether the host has a tool of that name. Default: it has none. */
+  readonly isTaken?: IsTaken;
 }
 
 /** The answer, and the unchanged result if there is one. Throws the reason of the signal if it is aborted. */
@@ -99,10 +105,27 @@ export async function answerCall(
   call: ToolCall,
   options: AnswerOptions,
 ): Promise<{ readonly answer: ToolAnswer; readonly result?: CallToolResult }> {
-  const { name, signal } = call;
-  signal?.throwIfAborted();
-  const args = argumentsIn(call.args);
-  if (args === undefined) return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
+  call.signal?.throwIfAborted();
+  const written = argumentsIn(call.args);
+  if (written === undefined)
+    return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
+  try {
+    const real = innerCall(source, { name: call.name, args: written }, call.isTaken);
+    const found = await searchResult(source, real, call.isTaken);
+    if (found === undefined) return await answerRealCall(source, { ...call, ...real }, options);
+    return { answer: await toAnswer(source, found, undefined, call, options), result: found };
+  } catch (error) {
+    if (!(error instanceof SearchArgumentsError)) throw error;
+    return { answer: errorAnswer(`${ARGUMENTS_ADVICE}\n${error.message}`) };
+  }
+}
+
+async function answerRealCall(
+  source: ToolSource,
+  call: ToolCall & WrittenCall,
+  options: AnswerOptions,
+): Promise<{ readonly answer: ToolAnswer; readonly result?: CallToolResult }> {
+  const { name, args, signal } = call;
   const tool = source.tool(name);
   const { confirm } = options;
   if (tool?.requiresConfirmation === true && confirm === undefined)

@@ -6,6 +6,7 @@
 import type { CallToolResult } from '../mcp/server-offers.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
 import { isJsonObject } from '../json/json-object.js';
 
 /** Tools and the means to call them. `Troupe` and `View` both implement it. */
@@ -26,6 +27,13 @@ export interface ToolSource {
    * @param options Limits of this call, and its signal.
    */
   callTool(name: string, args: object, options: CallLimits): Promise<CallToolResult>;
+  /**
+   * Finds tools by what they do, best first.
+   *
+   * @param query Words that describe what the tool does.
+   * @param options Maximum number of tools, and the servers to search.
+   */
+  searchTools(query: string, options: ToolSearchOptions): Promise<readonly FoundTool[]>;
   /**
    * Converts a result to the text and data that a model reads.
    *
@@ -87,7 +95,7 @@ export async function allAnswers<T>(answers: readonly Promise<T>[]): Promise<T[]
 const MAX_GONE = 1_000;
 
 export class MadeTools<T> {
-  readonly #source: ToolSource;
+  readonly #source: Pick<ToolSource, 'tools'>;
   readonly #make: (tool: CatalogTool) => T;
   readonly #made = new WeakMap<CatalogTool, T>();
   /** Tools that are gone, by name; the oldest first. */
@@ -95,7 +103,7 @@ export class MadeTools<T> {
   #from: readonly CatalogTool[] | undefined;
   #present: ReadonlyMap<string, T> = new Map();
 
-  constructor(source: ToolSource, make: (tool: CatalogTool) => T) {
+  constructor(source: Pick<ToolSource, 'tools'>, make: (tool: CatalogTool) => T) {
     this.#source = source;
     this.#make = make;
   }
@@ -148,4 +156,21 @@ function toWellFormed(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([name, each]) => [name.toWellFormed(), toWellFormed(each)]);
   return Object.fromEntries(entries) as object;
+}
+
+/** A part of the tools of a source: the same list until its tools change. */
+export function listOf(
+  source: Pick<ToolSource, 'tools'>,
+  choose: () => readonly CatalogTool[],
+): Pick<ToolSource, 'tools'> {
+  let from: readonly CatalogTool[] | undefined;
+  let chosen: readonly CatalogTool[] = [];
+  return {
+    get tools() {
+      const { tools } = source;
+      if (tools !== from) chosen = choose();
+      from = tools;
+      return chosen;
+    },
+  };
 }

@@ -1,7 +1,5 @@
 /** Errors of the caller. Repeating the call cannot help, so they are a `TypeError` and not an outcome of the call. */
-import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { writeJson } from '../json/write-json.js';
-import { parseJson } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import type { InternalCallOptions } from './call.js';
 
@@ -37,15 +35,6 @@ function isDuration(value: unknown): boolean {
 
 function notADuration(option: string): TypeError {
   return new TypeError(`'${option}' of a call must be a number of milliseconds, at least 0.`);
-}
-
-/**
- * The arguments of a call as a model or a client gave them: `null` or an empty text means no arguments, and other text
- * is parsed as JSON. Undefined if the result is not an object.
- */
-export function argumentsIn(given: unknown): JsonObject | undefined {
-  const read = typeof given === 'string' ? parseJson(given.trim() === '' ? '{}' : given) : (given ?? {});
-  return isJsonObject(read) ? read : undefined;
 }
 
 /** Explains why sending a call failed; undefined if its arguments and its `meta` are not the reason. */

@@ -14,7 +14,7 @@ import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Catalogs, Catalog } from './catalogs.js';
 import { compareText } from '../text/visible-text.js';
-import { type ToolFilter, isAllowed } from '../config/entry/tool-filter.js';
+import { type ToolFilter, isAllowed, isPinned } from '../config/entry/tool-filter.js';
 import { NameClaims, exposedNames, uncontestedNames, rawKey, type ToolIdentity } from './naming.js';
 import { isSameList } from './list-diff.js';
 import type { LeftOut } from './tool-check.js';
@@ -44,6 +44,10 @@ export interface CatalogTool {
   readonly annotations?: ToolAnnotations;
   /** Whether a person must confirm each call: the answer of the host's policy; null if the host has none. */
   readonly requiresConfirmation: boolean | null;
+  /** True if its entry pins it: a model is always offered it. Absent otherwise. */
+  readonly pinned?: true;
+  /** The group of its server, if its entry names one. A model can search in it. */
+  readonly group?: string;
   /** True while its connection is away; a call then waits for it or says why it cannot. */
   readonly stale: boolean;
 }
@@ -259,7 +263,7 @@ export class ToolRegistry {
     if (gone.length > 0) this.ongone(gone);
   }
 
-  #toCatalogTool({ server, source, stale }: Share, definition: Tool, name: string): CatalogTool {
+  #toCatalogTool({ server, source, filter, stale }: Share, definition: Tool, name: string): CatalogTool {
     const { name: tool, title, description, inputSchema, outputSchema, annotations } = definition;
     const inQuestion = Object.freeze({
       name,
@@ -271,6 +275,8 @@ export class ToolRegistry {
       inputSchema,
       ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(annotations === undefined ? {} : { annotations }),
+      ...(isPinned(tool, filter) && { pinned: true as const }),
+      ...(filter.group !== undefined && { group: filter.group }),
       stale,
     });
     return Object.freeze({ ...inQuestion, requiresConfirmation: this.requiresConfirmation(inQuestion) });
@@ -320,12 +326,15 @@ function toIdentities({ server, definitions }: Pick<Share, 'server' | 'definitio
 }
 
 /** Catalogs keep the objects of equal tools, so a comparison by identity detects a change. */
-function isMadeOf(made: CatalogTool, { server, source, stale }: Share, definition: Tool): boolean {
+function isMadeOf(made: CatalogTool, share: Share, definition: Tool): boolean {
+  const { server, source, filter, stale } = share;
   return (
     made.server === server &&
     made.tool === definition.name &&
     made.source === source &&
     made.stale === stale &&
+    made.group === filter.group &&
+    (made.pinned ?? false) === isPinned(made.tool, filter) &&
     made.title === definition.title &&
     made.description === definition.description &&
     made.inputSchema === definition.inputSchema &&

@@ -32,6 +32,7 @@ import {
   collectUrl,
   DEFAULT_FLAGS,
   MACHINE_NAMES,
+  OFFER_MODES,
   toAttempts,
   toFile,
   toMegabytes,
@@ -40,6 +41,7 @@ import {
   toPid,
   toPort,
   toToken,
+  toTokens,
   toUrl,
   type Flags,
   type MachineName,
@@ -177,7 +179,15 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option('--bare', 'serve a single server and keep its original names')
     .option('--fail-closed', 'refuse clients while a server has failed')
     .option('--admin-tools', 'add tools that show the status of servers and retry or restart them')
-    .option('--tool-search', 'offer a few tools that search and call the others, instead of all of them')
+    .addOption(
+      new Option(
+        '--offer <mode>',
+        'offer all tools, a search for tools, or (auto) all while they take few tokens, else the search',
+      )
+        .choices(OFFER_MODES)
+        .default('all'),
+    )
+    .option('--offer-tokens <number>', "limit of '--offer auto', estimated; default: 10000", toTokens)
     .option('--grace-period <ms>', 'time for calls in flight to finish on shutdown', toMilliseconds, 10_000)
     .action(async (_, command: Command) => {
       const { serve } = await import('./commands/serve-command.js');
@@ -198,7 +208,12 @@ function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
 function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'tools', 'list the tools as a model sees them')
     .argument('[server...]', 'names of servers; default: all')
-    .option('--search <words>', 'print only the tools that match these words, best first')
+    .addOption(
+      new Option('--search <words>', 'print only the tools that match these words, best first').conflicts(
+        'tokens',
+      ),
+    )
+    .option('--tokens', 'print how many tokens the definitions take for a model, estimated')
     .option('--schema', 'also print the definition of each tool')
     .action(async (servers: string[], _, command: Command) => {
       const { tools } = await import('./commands/tools-command.js');

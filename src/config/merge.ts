@@ -162,7 +162,8 @@ export function restrictTools(winner: ServerConfig, others: readonly ServerConfi
     .reduce<readonly string[] | undefined>((one, other) => (one ? intersect(one, other) : other), undefined);
   const deny = [...new Set(all.flatMap((tools) => tools.deny ?? []))];
   if (isSame(winner.tools, allow, deny)) return winner;
-  const tools: Tools = { ...(allow && { allow }), ...(deny.length > 0 && { deny }) };
+  const { allow: _allow, deny: _deny, ...shown } = winner.tools ?? {};
+  const tools: Tools = { ...shown, ...(allow && { allow }), ...(deny.length > 0 && { deny }) };
   return { ...winner, tools };
 }
 

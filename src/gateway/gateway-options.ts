@@ -5,6 +5,7 @@ import { createMemoryTrustStore } from '../trust/trust-store.js';
 import { readShape } from '../config/entry/read-shape.js';
 import type { Schema } from '../config/entry/schema.js';
 import type { TroupeOptions } from '../options.js';
+import { offerSchema, type Offer } from '../search/offer.js';
 import { PACKAGE } from '../package.js';
 import { refuseProblems } from '../config/refuse-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
@@ -38,10 +39,11 @@ export interface GatewayOptions extends Omit<TroupeOptions, 'handlers' | 'capabi
   /** Adds tools that show the status of the servers, and that retry or restart one. Default false. */
   readonly adminTools?: boolean;
   /**
-   * Offers `search_tools`, `describe_tool` and `call_tool` instead of the tools of the servers, so that hundreds
-   * of tools do not fill the context of a model. Calls by the tools' own names work as well. Default false.
+   * Which tools clients are offered at once, so that hundreds of tools do not fill the context of a model: with
+   * `search`, or with `auto` and many tools, the pinned tools and `search_tools`, `describe_tool` and `call_tool`. Calls
+   * by the tools' own names work as well. Default `all`.
    */
-  readonly toolSearch?: boolean;
+  readonly offer?: Offer;
   /**
    * There is only one client, as over stdio. The servers start once it has declared its capabilities, receive
    * those and ask that client; `start()` resolves after that. Default false: the servers start with the
@@ -90,7 +92,7 @@ const OWN = {
   bare: FLAG,
   failClosed: FLAG,
   adminTools: FLAG,
-  toolSearch: FLAG,
+  offer: offerSchema(),
   singleClient: FLAG,
   maxIsolatedClients: { type: 'integer', minimum: 1 },
   sessionIdleMs: DURATION,

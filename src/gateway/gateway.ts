@@ -221,7 +221,7 @@ export class Gateway {
     requireKnown('connect', options, CONNECT_OPTIONS);
     const { server, endsWhenIdle = false } = options;
     if (this.#closed !== undefined) throw closedError();
-    const { singleClient, adminTools, toolSearch, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
+    const { singleClient, adminTools, offer, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
       this.#options;
     if (singleClient === true && this.#connected > 0) {
       throw new NotReadyError("A client was connected before, and 'singleClient' allows only one.");
@@ -238,7 +238,7 @@ export class Gateway {
       turnsOf: (name) => this.#common.turnsOf(name),
       subscriptions: this.#subscriptions,
       hasAdminTools: adminTools === true,
-      isSearched: toolSearch === true,
+      offer,
       isFailClosed: failClosed === true,
       isStartAwaited: bare === true,
       listGateMs: startGateMs ?? DEFAULT_START_GATE_MS,

@@ -22,3 +22,4 @@ export type { HttpService } from './http/serve-http.js';
 export type { ServeHttpOptions } from './http/serve-http-options.js';
 
 export type { ServeStdioOptions, StdioService } from './stdio/serve-stdio.js';
+export type { Offer, OfferMode, OfferOptions } from '../search/offer.js';

@@ -331,6 +331,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
         resourceTemplates: extras.get(server, 'resourceTemplates'),
         prompts: extras.get(server, 'prompts'),
       }),
+      filter: (server) => servers.filter(server),
       knowsExtras: (server) => extras.areKnown(server),
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       onflushed: (fn) => publisher.onflushed(fn),

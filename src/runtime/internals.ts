@@ -10,6 +10,7 @@ import type { LoadedConfig } from '../servers/load-config.js';
 import type { ObserverFailed } from '../lifecycle/safe-observable.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { Responders } from '../server-requests/server-requests.js';
+import type { ToolFilter } from '../config/entry/tool-filter.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { CreateTransport } from '../transports/create-transport.js';
 
@@ -46,6 +47,8 @@ export interface TroupeAccess {
   whenRead(): Promise<void>;
   /** The offer of a server. Each list is the same object until it changes. */
   offer(server: string): ServerOffer;
+  /** What the entry of a server says about its tools. */
+  filter(server: string): ToolFilter;
   /** Whether its lists other than tools are known, from this run or an earlier one. */
   knowsExtras(server: string): boolean;
   /** As `Publisher.until`. */

@@ -137,6 +137,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
       Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
+      Offer OfferMode OfferOptions
       HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
@@ -173,6 +174,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
+      FoundTool Offer OfferMode OfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -181,6 +183,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('liveTools toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
+      FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -190,7 +193,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
       FunctionCallOutputPart JsonObject MediaBlock ObjectSchema ResponsesItem ResponsesTool RunOptions ShownResult
-      ToolSource
+      ToolSource ChatToolsOptions ResponsesToolsOptions ResponsesNamespace ResponsesToolSearch
+      FoundTool Offer OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
   {
@@ -199,7 +203,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names('runToolCalls toTools'),
     types: names(`
       AnswerOptions Confirm CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
-      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource
+      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource MessagesToolSearch ToolsOptions
+      FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
     `),
   },
 ];

@@ -1,6 +1,7 @@
 /**
  * The flags of the command line, and how their values are read. Commander reports a wrong value together with its flag.
  */
+import type { OfferMode } from '../../search/offer.js';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { escapeTemplate } from '../../config/entry/template.js';
@@ -93,6 +94,13 @@ export function toMilliseconds(text: string): number {
 
 export function toMegabytes(text: string): number {
   return wholeNumber(text, 1, MAX_MEGABYTES, 'megabytes');
+}
+
+export const OFFER_MODES = ['all', 'search', 'auto'] as const satisfies readonly OfferMode[];
+
+/** Tokens of a model. */
+export function toTokens(text: string): number {
+  return wholeNumber(text, 0, MAX_TIMER_MS, 'tokens');
 }
 
 export function toPort(text: string): number {

@@ -27,6 +27,7 @@ import { toTroupeOptions } from '../make-troupe.js';
 import { userStore } from '../../config/files/user-store.js';
 import { messageOf } from '../../text/error-message.js';
 import { gatewayToken } from '../gateway-token.js';
+import type { OfferMode } from '../../search/offer.js';
 import { ServeLog } from '../serve-log.js';
 import type { Terminal } from '../output/terminal.js';
 import { opened } from '../taken-port.js';
@@ -48,7 +49,8 @@ export interface ServeFlags extends Flags {
   readonly bare?: boolean;
   readonly failClosed?: boolean;
   readonly adminTools?: boolean;
-  readonly toolSearch?: boolean;
+  readonly offer: OfferMode;
+  readonly offerTokens?: number;
   readonly allowOrigin?: readonly string[];
   readonly allowHost?: readonly string[];
   /** Milliseconds. */
@@ -100,7 +102,7 @@ async function serveServers(
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags, { mayBeEmpty: flags.bare !== true });
   const { names, warnings } = configuration;
-  const { bare = false, failClosed = false, adminTools = false, toolSearch = false } = flags;
+  const { bare = false, failClosed = false, adminTools = false, offer: mode, offerTokens: maxTokens } = flags;
   if (bare && names.length !== 1)
     throw new UsageError(`--bare is for one server, and there are ${names.length}: ${names.join(', ')}`);
   const log = new ServeLog(terminal, systemClock, flags.verbose, warnings);
@@ -111,7 +113,7 @@ async function serveServers(
     bare,
     failClosed,
     adminTools,
-    toolSearch,
+    offer: { mode, ...(maxTokens !== undefined && { maxTokens }) },
     singleClient: flags.http === undefined,
     logger: log,
   });

@@ -9,6 +9,7 @@ import { isUsable, noteFailures, noteLeftOut, noteWarnings } from '../output/ser
 import { type Terminal, nameOf, oneLine, type Colors } from '../output/terminal.js';
 import { serversNamed } from '../arguments/tool-target.js';
 import type { Troupe } from '../../runtime/troupe.js';
+import { tokensReport, renderTokens } from '../output/tokens-report.js';
 import type { CatalogTool } from '../../catalog/registry.js';
 import { type JsonObject, isJsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
@@ -20,6 +21,8 @@ export interface ToolsFlags extends Flags {
   readonly schema?: boolean;
   /** Print only the tools that these words find, best first. */
   readonly search?: string;
+  /** Print the tokens of the definitions instead. */
+  readonly tokens?: boolean;
 }
 
 export interface ToolsTarget {
@@ -52,7 +55,8 @@ export async function tools(
     await troupe.review.idle();
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
     const shown = asked.filter((name) => usable.includes(name));
-    if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
+    if (flags.tokens === true) printTokens(troupe, shown, flags, terminal);
+    else if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
     else await printFound(troupe, flags.search, shown, flags, terminal);
     noteLeftOut(troupe.status, shown, terminal);
     noteChanges(terminal);
@@ -64,6 +68,17 @@ function printAll(troupe: Troupe, servers: readonly string[], flags: ToolsFlags,
   const list = troupe.tools.filter((tool) => servers.includes(tool.server));
   if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
   else if (servers.length > 0) terminal.print(renderTools(list, servers, flags, terminal.colors));
+}
+
+function printTokens(
+  troupe: Troupe,
+  servers: readonly string[],
+  flags: ToolsFlags,
+  terminal: Terminal,
+): void {
+  const report = tokensReport(troupe.view({ servers }).tools, servers);
+  if (flags.json) terminal.printJson(report, 2);
+  else terminal.print(renderTokens(report, terminal.colors));
 }
 
 async function printFound(

@@ -209,9 +209,18 @@ export const ENTRY_FIELDS = {
   disabled: { ...SETTING, schema: FLAG, meaning: "true is the same as 'enabled': false." },
   tools: {
     ...SETTING,
-    schema: { anyOf: [TEXTS, { ...subset({ allow: TEXTS, deny: TEXTS }), title: '{ allow, deny }' }] },
+    schema: {
+      anyOf: [
+        TEXTS,
+        {
+          ...subset({ allow: TEXTS, deny: TEXTS, pinned: TEXTS, group: SOME_TEXT }),
+          title: '{ allow, deny, pinned, group }',
+        },
+      ],
+    },
     default: NO_FILTER,
-    meaning: 'Tools to show: a list of patterns to allow, or lists to allow and to deny. * is a wildcard.',
+    meaning:
+      'Tools to show: a list of patterns to allow, or lists to allow and to deny; pinned ones are always offered. * is a wildcard.',
   },
   start: {
     ...SETTING,

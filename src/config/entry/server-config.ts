@@ -13,12 +13,16 @@ export type ProtocolChoice = 'auto' | 'old' | 'new';
 export interface ServerSettings {
   /** `false` starts no connection; the status is `stopped` with the reason `disabled`. Default true. */
   readonly enabled?: boolean;
-  /** Which of the server's tools to show. `*` is a wildcard; deny takes precedence over allow. */
+  /** Which of the server's tools to show, and how. `*` is a wildcard; deny takes precedence over allow. */
   readonly tools?: {
     /** Names of the tools to show. Default: all. */
     readonly allow?: readonly string[];
     /** Names of the tools to hide. Default: none. */
     readonly deny?: readonly string[];
+    /** Names of the tools that a model is always offered, even if it has to search for the others. Default: none. */
+    readonly pinned?: readonly string[];
+    /** Name of the group in which a model can search for the server's tools. Default: the name of the server. */
+    readonly group?: string;
   };
   /**
    * `lazy` starts the server with its first use, once its tools are known. To learn them, it is started once and

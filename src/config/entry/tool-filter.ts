@@ -1,5 +1,5 @@
 /**
- * Decides which tools of a server are shown, by the patterns of its entry.
+ * Decides which tools of a server are shown and which of them are pinned, by the patterns of its entry.
  *
  * `*` stands for any run of characters, including the empty one. Every other character, even `?`, stands for itself,
  * and case matters. A pattern covers the whole raw name. Matching uses no regular expression, so no pattern can make it
@@ -24,4 +24,9 @@ function matches(name: string, pattern: string): boolean {
 export function isAllowed(tool: string, { allow, deny = [] }: ToolFilter): boolean {
   if (deny.some((pattern) => matches(tool, pattern))) return false;
   return allow === undefined || allow.some((pattern) => matches(tool, pattern));
+}
+
+/** Whether a tool is always offered to a model. */
+export function isPinned(tool: string, { pinned = [] }: Pick<ToolFilter, 'pinned'>): boolean {
+  return pinned.some((pattern) => matches(tool, pattern));
 }

@@ -15,8 +15,8 @@ import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/timers.js';
 import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
-import { argumentsIn } from '../../calls/call-problem.js';
-import { ADMIN_TOOLS, GatewayTools, SEARCH_TOOLS } from './gateway-tools.js';
+import { argumentsIn } from '../../json/json-arguments.js';
+import { ADMIN_TOOLS, GatewayTools } from './gateway-tools.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
 import type { Named, ClientCatalog } from './client-catalog.js';
@@ -36,6 +36,8 @@ import {
 } from './server-outcomes.js';
 import type { ServerView } from '../upstream/server-view.js';
 import type { ClientLock } from '../upstream/client-lock.js';
+import type { Offer } from '../../search/offer.js';
+import { ClientOffer } from './client-offer.js';
 import type { Subscriptions } from './subscriptions.js';
 
 /** MCP specification 2025-11-25, "Elicitation", URL elicitation required. */
@@ -51,8 +53,8 @@ export interface ClientRequestsParts {
   readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly reportProgress: (token: string | number, progress: Progress, request: ClientRequest) => void;
   readonly hasAdminTools: boolean;
-  /** The client sees the tools for searching instead of the tools of the servers. */
-  readonly isSearched: boolean;
+  /** Which tools the client is offered at once. Undefined: all. */
+  readonly offer: Offer | undefined;
   readonly isFailClosed: boolean;
   /** Maximum wait for lists that are being read, milliseconds. */
   readonly listGateMs: number;
@@ -70,13 +72,15 @@ export class ClientRequests {
   readonly #parts: ClientRequestsParts;
   readonly #handlers: ReadonlyMap<string, Handler>;
   readonly #own: GatewayTools;
+  readonly #offer: ClientOffer;
   #isStarted = false;
 
   constructor(parts: ClientRequestsParts) {
     this.#parts = parts;
-    const { offering, hasAdminTools, isSearched } = parts;
+    const { offering, hasAdminTools, offer, view } = parts;
+    this.#offer = new ClientOffer(offering, view, offer);
     this.#own = new GatewayTools(
-      [...(isSearched ? SEARCH_TOOLS : []), ...(hasAdminTools ? ADMIN_TOOLS : [])],
+      hasAdminTools ? ADMIN_TOOLS : [],
       (name) => offering.tool(name) !== undefined,
     );
     this.#handlers = new Map<string, Handler>([
@@ -124,11 +128,11 @@ export class ClientRequests {
     if (args === undefined) throw invalidParams("'arguments' is not an object");
     const { offering, view } = this.#parts;
     if (offering.tool(name) === undefined) await this.#started();
-    const own = this.#own.find(name);
+    const own = this.#own.find(name) ?? this.#offer.find(name);
     if (own === undefined) return this.#callServer(request, name, args);
     const callTool = (called: string, given: JsonObject): Promise<JsonObject> =>
       this.#callServer(request, called, given);
-    return own.run({ view, tools: offering.lists.tools, signal: request.signal, callTool }, args);
+    return own.run({ view, signal: request.signal, callTool }, args);
   }
 
   async #callServer(request: ClientRequest, name: string, args: JsonObject): Promise<JsonObject> {
@@ -292,8 +296,7 @@ export class ClientRequests {
   }
 
   #tools(): readonly Tool[] {
-    const { offering, isSearched } = this.#parts;
-    return [...(isSearched ? [] : offering.lists.tools), ...this.#own.definitions];
+    return [...this.#offer.tools, ...this.#own.definitions];
   }
 
   async #started(): Promise<void> {

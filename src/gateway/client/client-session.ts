@@ -14,6 +14,7 @@ import type { RequestId } from '../../mcp/messages.js';
 import type { Transport } from '../../mcp/transport.js';
 import type { Clock, Logger } from '../../ports.js';
 import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-identity.js';
+import type { Offer } from '../../search/offer.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin, whenStill } from '../../async/timers.js';
@@ -81,7 +82,7 @@ export interface ClientSessionParts {
   readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly subscriptions: SharedSubscriptions;
   readonly hasAdminTools: boolean;
-  readonly isSearched: boolean;
+  readonly offer: Offer | undefined;
   readonly isFailClosed: boolean;
   /** The first answer waits for the start of the servers, however long that takes. */
   readonly isStartAwaited: boolean;
@@ -310,7 +311,7 @@ export class ClientSession implements AskedClient {
   #serve({ view, offering }: Opened): void {
     this.#view = view;
     const { clock, turnsOf, subscriptions, listGateMs, pageSize } = this.#parts;
-    const { hasAdminTools, isSearched, isFailClosed } = this.#parts;
+    const { hasAdminTools, offer, isFailClosed } = this.#parts;
     this.#subscriptions = new Subscriptions(view, subscriptions);
     this.#requests = new ClientRequests({
       clock,
@@ -321,7 +322,7 @@ export class ClientSession implements AskedClient {
       turnsOf,
       reportProgress: (token, progress, request) => this.#reportProgress(token, progress, request),
       hasAdminTools,
-      isSearched,
+      offer,
       isFailClosed,
       listGateMs,
       pageSize,

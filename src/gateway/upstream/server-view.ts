@@ -7,6 +7,7 @@ import type { Connection } from '../../servers/connection.js';
 import type { ToolHeldError } from '../../errors.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { ServerOffer } from '../../runtime/internals.js';
+import type { ToolFilter } from '../../config/entry/tool-filter.js';
 import type { ServerRow } from '../../config/entry/server-spec.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { isEnabled } from './isolation.js';
@@ -75,6 +76,11 @@ export class ServerView {
   offer(server: string): ServerOffer {
     const troupe = this.isOwn(server) ? this.#parts.own?.troupe : this.#parts.common;
     return troupe?.inside.offer(server) ?? NOTHING;
+  }
+
+  /** What the entry of a server says about its tools. */
+  filter(server: string): ToolFilter {
+    return this.#parts.common.inside.filter(server);
   }
 
   /** For a dormant connection, the instructions that the shared connection knows. */

@@ -23,7 +23,7 @@ describe('Tool search', () => {
   async function searched(
     upstream = new AskingUpstream({ tools: [...MANY, INVOICE, TICKET, tool('echo')] }),
   ): Promise<TestClient & Pick<TestGateway, 'clock'>> {
-    const { gateway, client, clock } = make({ servers: { shop: upstream.entry() }, toolSearch: true });
+    const { gateway, client, clock } = make({ servers: { shop: upstream.entry() }, offer: 'search' });
     await gateway.start();
     return { ...(await client('Ada')), clock };
   }
@@ -97,13 +97,53 @@ describe('Tool search', () => {
 
   it('gives way to a tool of a server that has the same name', async () => {
     const upstream = new AskingUpstream({ tools: [tool('call_tool')] });
-    const { gateway, client } = make({ servers: { shop: upstream.entry() }, toolSearch: true, bare: true });
+    const { gateway, client } = make({ servers: { shop: upstream.entry() }, offer: 'search', bare: true });
     await gateway.start();
     const ada = await client('Ada');
     const { tools } = await ada.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool_']);
     const answer = (await ada.client.callTool({ name: 'call_tool' })) as CallToolResult;
     expect(textOf(answer)).toContain('call_tool');
+  });
+
+  it('offers pinned tools as well, and searches in groups', async () => {
+    const upstream = new AskingUpstream({ tools: [INVOICE, TICKET, tool('echo')] });
+    const other = new AskingUpstream({ tools: [tool('open_door')] });
+    const { gateway, client } = make({
+      servers: {
+        shop: { ...upstream.entry(), tools: { pinned: ['open_*'], group: 'till' } },
+        house: other.entry(),
+      },
+      offer: { mode: 'search', pinned: ['*__echo'] },
+    });
+    await gateway.start();
+    const ada = await client('Ada');
+    const { tools } = await ada.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'mcp__shop__echo',
+      'mcp__shop__open_ticket',
+      'search_tools',
+      'describe_tool',
+      'call_tool',
+    ]);
+    expect(await found(ada, { query: 'open' })).toHaveLength(2);
+    expect(await found(ada, { query: 'open', group: 'till' })).toEqual(['mcp__shop__open_ticket']);
+    await expect(ada.call('search_tools', { query: 'open', group: 'shop' })).rejects.toMatchObject({
+      code: -32_602,
+    });
+  });
+
+  it('searches only beyond its number of tokens, if it is automatic', async () => {
+    for (const [maxTokens, expected] of [
+      [100_000, 303],
+      [1_000, 3],
+    ] as const) {
+      const upstream = new AskingUpstream({ tools: [...MANY, INVOICE, TICKET, tool('echo')] });
+      const { gateway, client } = make({ servers: { shop: upstream.entry() }, offer: { maxTokens } });
+      await gateway.start();
+      const ada = await client('Ada');
+      expect((await ada.client.listTools()).tools).toHaveLength(expected);
+    }
   });
 
   it('finds the tools that a server adds later', async () => {

@@ -3,6 +3,7 @@
  * results show what the model received, not what the adapter returned.
  */
 import type { AnswerOptions } from '../../../src/adapters/tool-answer.js';
+import type { OfferOptions } from '../../../src/search/offer.js';
 import type { ToolSource } from '../../../src/adapters/tool-source.js';
 
 /** One tool call of the model. */
@@ -38,6 +39,8 @@ export interface SeenStep {
 
 export interface RunOptions extends AnswerOptions {
   readonly signal?: AbortSignal;
+  /** Searched by Troupe if the adapter has the choice. */
+  readonly offer?: OfferOptions;
 }
 
 export interface ScriptedAgent {

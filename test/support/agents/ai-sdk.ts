@@ -83,6 +83,8 @@ function answersIn(message: PromptMessage | undefined): ReceivedAnswer[] {
       case 'text':
       case 'error-text':
         return [{ text: output.value, isError: output.type === 'error-text', media: [] }];
+      case 'json':
+        return [{ text: JSON.stringify(output.value), isError: false, media: [] }];
       case 'content':
         return [
           {

@@ -9,7 +9,7 @@ export const anthropic: ScriptedAgent = {
   name: "Anthropic's Messages API",
   showsImages: true,
   marksErrors: true,
-  run: async (source, steps, options = {}) => {
+  run: async (source, steps, { signal, offer, ...options } = {}) => {
     const seen: SeenStep[] = [];
     const client = new Anthropic({
       apiKey: 'none',
@@ -34,12 +34,16 @@ export const anthropic: ScriptedAgent = {
     });
     const messages: Anthropic.Messages.MessageParam[] = [{ role: 'user', content: 'go' }];
     for (;;) {
-      const { signal } = options;
       const { content } = await client.messages.create(
-        { model: 'scripted', max_tokens: 100, messages, tools: toTools(source) },
+        {
+          model: 'scripted',
+          max_tokens: 100,
+          messages,
+          tools: toTools(source, { ...(offer !== undefined && { offer: { ...offer, search: 'troupe' } }) }),
+        },
         { ...(signal !== undefined && { signal }) },
       );
-      const answers = await runToolCalls(source, content, options);
+      const answers = await runToolCalls(source, content, { ...options, ...(signal && { signal }) });
       if (answers.length === 0) return seen;
       messages.push({ role: 'assistant', content }, { role: 'user', content: answers });
     }

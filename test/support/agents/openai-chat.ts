@@ -9,7 +9,7 @@ export const openaiChat: ScriptedAgent = {
   name: "OpenAI's Chat Completions",
   showsImages: false,
   marksErrors: false,
-  run: async (source, steps, options = {}) => {
+  run: async (source, steps, { signal, offer, ...options } = {}) => {
     const seen: SeenStep[] = [];
     const client = new OpenAI({
       apiKey: 'none',
@@ -39,15 +39,17 @@ export const openaiChat: ScriptedAgent = {
     });
     const messages: Params['messages'] = [{ role: 'user', content: 'go' }];
     for (;;) {
-      const tools = toChatTools(source);
-      const { signal } = options;
+      const tools = toChatTools(source, { ...(offer !== undefined && { offer }) });
       const completion = await client.chat.completions.create(
         { model: 'scripted', messages, ...(tools.length > 0 && { tools }) },
         { ...(signal !== undefined && { signal }) },
       );
       const message = completion.choices[0]?.message;
       if (message?.tool_calls === undefined) return seen;
-      messages.push(message, ...(await runChatToolCalls(source, message.tool_calls, options)));
+      messages.push(
+        message,
+        ...(await runChatToolCalls(source, message.tool_calls, { ...options, ...(signal && { signal }) })),
+      );
     }
   },
 };

@@ -10,7 +10,7 @@ export const openaiResponses: ScriptedAgent = {
   name: "OpenAI's Responses API",
   showsImages: true,
   marksErrors: false,
-  run: async (source, steps, options = {}) => {
+  run: async (source, steps, { signal, offer, ...options } = {}) => {
     const seen: SeenStep[] = [];
     const client = new OpenAI({
       apiKey: 'none',
@@ -32,12 +32,17 @@ export const openaiResponses: ScriptedAgent = {
     });
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'go' }];
     for (;;) {
-      const { signal } = options;
       const { output } = await client.responses.create(
-        { model: 'scripted', input, tools: toResponsesTools(source) },
+        {
+          model: 'scripted',
+          input,
+          tools: toResponsesTools(source, {
+            ...(offer !== undefined && { offer: { ...offer, search: 'troupe' } }),
+          }),
+        },
         { ...(signal !== undefined && { signal }) },
       );
-      const answers = await runResponsesToolCalls(source, output, options);
+      const answers = await runResponsesToolCalls(source, output, { ...options, ...(signal && { signal }) });
       if (answers.length === 0) return seen;
       input.push(...(output as OpenAI.Responses.ResponseInput), ...answers);
     }

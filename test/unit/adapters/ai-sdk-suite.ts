@@ -356,6 +356,7 @@ export function describeAiSdk(version: 6 | 7): void {
       const refusing = {
         tools: troupe.tools,
         tool: () => undefined,
+        searchTools: troupe.searchTools.bind(troupe),
         renderResult: troupe.renderResult.bind(troupe),
         callTool: () => Promise.reject(new TypeError('not JSON')),
       };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MadeTools, type ToolSource } from '../../../src/adapters/tool-source.js';
+import { MadeTools } from '../../../src/adapters/tool-source.js';
 import type { CatalogTool } from '../../../src/catalog/registry.js';
 
 const catalogTool = (name: string): CatalogTool => ({ name }) as unknown as CatalogTool;
@@ -10,7 +10,7 @@ function makeSource(tools: readonly CatalogTool[]): {
   all: MadeTools<string>;
 } {
   const source = { tools, made: [] as string[] };
-  const all = new MadeTools(source as unknown as ToolSource, ({ name }) => {
+  const all = new MadeTools(source, ({ name }) => {
     source.made.push(name);
     return `made ${source.made.length}`;
   });

@@ -7,7 +7,6 @@ import type { Connection } from '../../servers/connection.js';
 import { InvalidTransitionError } from '../../errors.js';
 import { invalidParams, toToolAnswer } from './error-answer.js';
 import { outcomesOf } from './server-outcomes.js';
-import { asText } from '../../text/as-text.js';
 
 /** What a tool of the gateway gets when it runs. */
 export interface GatewayToolContext {

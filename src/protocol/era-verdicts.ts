@@ -22,16 +22,13 @@ export class EraVerdicts {
     return isOver ? undefined : verdict.era;
   }
 
-  /** An old verdict that is confirmed keeps its age. */
-  keep(server: string, era: Era): void {
+  /** An old verdict that is confirmed keeps its age. Without an era, there is no verdict from then on. */
+  keep(server: string, era: Era | undefined): void {
     if (this.get(server) === era) return;
     this.#verdicts.delete(server);
+    if (era === undefined) return;
     this.#verdicts.set(server, { era, at: this.clock.now() });
     if (this.#verdicts.size <= MAX_VERDICTS) return;
     for (const oldest of this.#verdicts.keys()) return void this.#verdicts.delete(oldest);
-  }
-
-  forget(server: string): void {
-    this.#verdicts.delete(server);
   }
 }

@@ -12,7 +12,7 @@
  */
 import { resolve } from 'node:path';
 import { RESERVED_NAME } from '../servers/config-reader.js';
-import { createFileTrustStore } from '../trust/file-trust-store.js';
+import { createFileTrustStore } from '../trust/trust-store.js';
 import { describeProblem, isError } from '../config/entry/problem.js';
 import type { SourceReport } from '../config/files/sources.js';
 import { discoverServers, type Discovery } from '../servers/discover.js';
@@ -20,7 +20,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
 import type { Troupe } from '../runtime/troupe.js';
 import type { Flags } from './arguments/flags.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './exit.js';
 
 export interface Configuration {
   /** Every configured server, including those with a wrong entry. */

@@ -18,7 +18,7 @@ import { NO_FILTER, type ToolFilter } from '../config/entry/tool-filter.js';
 import { isSameList } from '../catalog/list-diff.js';
 import type { ConfigReader, HostServers } from './config-reader.js';
 import { diffServers, type ConfigDiff } from '../config/diff.js';
-import { hashOf } from '../json/canonical-json.js';
+import { hashOf } from '../json/write-json.js';
 import type { LoadedConfig } from './load-config.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { Connection } from './connection.js';

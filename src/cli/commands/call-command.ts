@@ -1,6 +1,6 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
 import type { CallToolResult } from '../../mcp/server-offers.js';
-import { visibleJson } from '../../json/visible-json.js';
+import { visibleJson } from '../../json/write-json.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
 import {
@@ -9,16 +9,14 @@ import {
   requireFound,
   type Configuration,
 } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe } from '../make-troupe.js';
+import { makeTroupe, withTroupe } from '../make-troupe.js';
 import { showingCallProgress, showingProgress } from '../output/progress.js';
-import { manyLines, oneLine } from '../output/safe-text.js';
+import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { wakeDormant } from './check-command.js';
-import { withTroupe } from '../with-troupe.js';
 import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 

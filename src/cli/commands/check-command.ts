@@ -4,20 +4,17 @@ import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readConfiguration, requireFound } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { serversNamed } from '../arguments/server-names.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe } from '../make-troupe.js';
+import { makeTroupe, withTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
 import { leftOutLines, noteWarnings } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
-import { withTroupe } from '../with-troupe.js';
+import { type Terminal, type Colors, nameOf, oneLine } from '../output/terminal.js';
 import stringWidth from 'string-width';
-import type { Colors } from '../output/colors.js';
 import { countOf, preciseDuration } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
 import { fit } from '../output/fit-text.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
 
 export interface CheckFlags extends Flags {
   readonly attempts: number;

@@ -34,7 +34,7 @@ async function listen(era: ServerEra, port: number): Promise<{ child: ChildProce
   const child = spawn(process.execPath, [PROGRAM, era, String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, port: Number(line) };
 }
 

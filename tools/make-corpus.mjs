@@ -1,5 +1,5 @@
 /**
- * Records the corpus again: runs faulty servers of the fault kit, and writes a summary of the replay beside each log. Run
+ * Records the corpus again: runs faulty servers of the fault kit and scripted ones of either era, and writes a summary of the replay beside each log. Run
  * it after a build, from the folder of the package: node tools/make-corpus.mjs [NAME...]
  */
 import { rm, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogFile, replayLog } from '../dist/bundle/src/event-log/index.js';
 import { createTroupe } from '../dist/bundle/src/index.js';
+import { createScriptedServer } from '../dist/bundle/src/testing/index.js';
 import { readCaseFile } from './faults/case-file.mjs';
 import { serverEntry } from './faults/client-settings.mjs';
 import { startHttpServer } from './faults/http-server.mjs';
@@ -53,15 +54,35 @@ const INCIDENTS = {
   },
 };
 
-async function record(name, { of = name, use = [], policy = {}, ms = 0 }) {
-  const kase = cases.find(({ id }) => id === of);
+const listening = (...answers) => ({ era: 'new', on: { 'subscriptions/listen': answers } });
+Object.assign(INCIDENTS, {
+  'new-era': {
+    script: { era: 'new' },
+    use: [call('echo', { text: 'hello' }), (connection) => connection.refresh()],
+  },
+  'new-era-dies': {
+    script: { era: 'new', on: { 'tools/call': [{ fault: 'crash' }, {}] } },
+    use: [call('echo', { text: 'a' }), call('echo', { text: 'b' })],
+    ms: 500,
+  },
+  'new-era-loses-its-stream': { script: listening({ result: {} }, {}), ms: 1_500 },
+  'new-era-without-a-stream': { script: listening({ error: { code: -32601, message: 'Method not found' } }) },
+  'both-eras': { script: { era: 'both' }, use: [call('echo', { text: 'hello' })] },
+});
+
+async function record(name, { of = name, script, use = [], policy = {}, ms = 0 }) {
+  const kase = cases.find(({ id }) => id === of) ?? {};
   const files = {
     journal: join(tmpdir(), `troupe-corpus-${process.pid}`),
     state: join(tmpdir(), `troupe-state-${process.pid}`),
   };
   const server = kase.server && (await startHttpServer(fill(kase.server, files), folder));
   const values = { ...files, ...(server && { url: server.url }) };
-  const entry = { ...serverEntry(fill(kase, values), server?.url), policy: { ...FAST, ...policy } };
+  const reached =
+    script === undefined
+      ? serverEntry(fill(kase, values), server?.url)
+      : { type: 'in-process', server: createScriptedServer(script) };
+  const entry = { ...reached, policy: { ...FAST, ...policy } };
   const target = join(CORPUS, `${name}.jsonl`);
   await rm(target, { force: true });
   const troupe = createTroupe({

@@ -19,24 +19,25 @@ export function enrichCatalog(ports: EffectPorts) {
   return effect<Unsettled<EnrichCatalogOutput>, EnrichCatalogInput>(ports, {
     phase: 'list',
     run: async (key, signal) => {
-      const part = async (what: string, work: (inner: AbortSignal) => Promise<void>): Promise<void> => {
-        try {
-          await withinLimit(ports.clock, signal, key.limitMs, work);
-        } catch (error) {
-          const why = whyFailed(error, signal);
-          if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${what} failed: ${why}`);
-        }
-      };
       const { session } = requireClient(ports, key);
       session.listReads.begin(key.lists);
-      const list = (kind: ExtraKind, method: string): Promise<void> =>
-        part(method, (inner) => readList(ports, key, kind, method, inner));
+      const list = async (kind: ExtraKind, method: string): Promise<number | undefined> => {
+        try {
+          const read = (inner: AbortSignal): Promise<WholeList> => readList(ports, key, kind, method, inner);
+          return (await withinLimit(ports.clock, signal, key.limitMs, read)).ttlMs;
+        } catch (error) {
+          const why = whyFailed(error, signal);
+          if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${method} failed: ${why}`);
+          return undefined;
+        }
+      };
       const resources = key.lists.includes('resources')
         ? [list('resources', 'resources/list'), list('resourceTemplates', 'resources/templates/list')]
         : [];
       const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
-      await Promise.all([restorePreferences(ports, key, signal), ...resources, ...prompts]);
-      session.listReads.end(key.lists, ports.clock.now());
+      const reads = Promise.all([...resources, ...prompts]);
+      const [held] = await Promise.all([reads, restorePreferences(ports, key, signal)]);
+      session.listReads.end(key.lists, ports.clock.now(), Math.min(...held.map((ttlMs = Infinity) => ttlMs)));
       ports.cache?.keep(key.name, session.plan.cacheKey);
       return ports.extras.counts(key.name);
     },
@@ -52,7 +53,7 @@ async function readList(
   kind: ExtraKind,
   method: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<WholeList> {
   const { session, client } = requireClient(ports, key);
   const isDeclared = session.capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
   const request = {
@@ -69,6 +70,7 @@ async function readList(
   reportProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);
   const diff = ports.extras.replace(key.name, kind, entries);
   if (diff !== undefined) reportChange(ports, key, kind, diff);
+  return whole;
 }
 
 // Sends a new session what hosts have requested from earlier sessions: the log level and the subscriptions.

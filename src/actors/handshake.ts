@@ -30,7 +30,7 @@ import {
 } from './effect-ports.js';
 import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
-import { disprovesEra, firstEra, judgeEra, type EraVerdict } from '../protocol/era.js';
+import { disprovesEra, eraAfterSilence, firstEra, judgeEra, silenceLimit } from '../protocol/era.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { asText } from '../text/as-text.js';
 
@@ -233,12 +233,10 @@ function publishNotification(
 // other one if the failure says that it may help (`src/protocol/era.ts`). Both over the same transport: no process is
 // started only to ask.
 //
-// V1. At most one try in each era. If both fail, the error of the second counts, unless it only says that the era is wrong.
-// V2. A verdict is kept if the server has said so: it opened in the era asked first, or refused that and opened in the other.
-
-/** The share of the handshake that an unanswered question in the new era may take, if the other era is still to be tried. */
-const SHARE_OF_LIMIT = 0.3;
-const LONGEST_MS = 5_000;
+// V1. At most one try in each era; only an era whose question got no answer in time is tried again, if the other one refuses.
+// V2. If both fail, the error of the second counts, unless it only says that the era is wrong. If each names the other one,
+//     that of the old era counts.
+// V3. A verdict is kept if a server opened. A program that was silent or gone is asked in the other era by its next process.
 
 interface Opening {
   readonly transport: SessionTransport;
@@ -282,30 +280,38 @@ export async function openInEra(
     }
   };
 
-  const tryOther = async (verdict: EraVerdict, error: unknown): Promise<Opened> => {
-    const other = first === 'new' ? 'old' : 'new';
-    const opened = await open(other).catch((again: unknown) => {
-      throw judgeEra(other, again, transport.kind) === 'neither' ? again : error;
-    });
-    if (verdict === 'other') eras.keep(server, other);
-    return opened;
+  const openEither = async (): Promise<readonly [Era, Opened]> => {
+    const mayHang = isFree && first === 'new' && isLimit(key.limitMs);
+    try {
+      return [first, await open(first, mayHang ? silenceLimit(transport.kind, key.limitMs) : 0)];
+    } catch (error) {
+      const verdict = isFree && !signal.aborted ? judgeEra(first, error, transport.kind) : 'neither';
+      if (verdict === 'neither') throw error;
+      const other = first === 'new' ? 'old' : 'new';
+      try {
+        return [other, await open(other)];
+      } catch (again) {
+        if (signal.aborted || judgeEra(other, again, transport.kind) === 'neither') throw again;
+        if (error instanceof LimitOver) return [first, await open(first)];
+        throw first === 'new' && verdict === 'other' ? again : error;
+      }
+    }
   };
 
   try {
-    const mayHang = isFree && first === 'new' && transport.kind === 'http' && isLimit(key.limitMs);
-    const opened = await open(first, mayHang ? Math.min(key.limitMs * SHARE_OF_LIMIT, LONGEST_MS) : 0);
-    if (isFree) eras.keep(server, first);
+    const [era, opened] = await openEither();
+    if (isFree) eras.keep(server, era);
     return opened;
   } catch (error) {
-    const verdict = isFree && !signal.aborted ? judgeEra(first, error, transport.kind) : 'neither';
-    try {
-      if (verdict === 'neither') throw error;
-      return await tryOther(verdict, error);
-    } catch (last) {
-      if (!(last instanceof LimitOver) && disprovesEra(toRawFailure(last))) eras.forget(server);
-      throw last;
-    }
+    const isSilent = transport.kind === 'stdio' && (hasExpired(signal) || transport.ended !== undefined);
+    if (isSilent) eras.keep(server, eraAfterSilence(first, known));
+    else if (!signal.aborted && disprovesEra(toRawFailure(error))) eras.keep(server, undefined);
+    throw error;
   }
+}
+
+function hasExpired(signal: AbortSignal): boolean {
+  return signal.reason instanceof LimitOver;
 }
 
 /** What the verdict is of: an address, or an entry of this process. Never published. */
@@ -318,6 +324,6 @@ function verdictKey(name: string, config: ServerConfig, { url }: SessionTranspor
 function refusals(eras: EffectPorts['eras'], server: string): (refusal: ProtocolFailure) => void {
   return ({ versions }) => {
     if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
-    else eras.forget(server);
+    else eras.keep(server, undefined);
   };
 }

@@ -5,7 +5,9 @@
  * L2. If the server announces a change after each read and at no other time, the reads cause the announcements: from the
  *     third in a row on, they are held for growing delays. An announcement at another time ends that.
  * L3. Announcements in quick succession are one: the read that follows includes them all.
- * L4. A server that declares tools but lists none may still be starting: its tools are read again with growing delays.
+ * L4. A list whose time is over is read again after the next request to its server, unless changes of it are announced: the
+ *     time is no interval for polling (MCP 2026-07-28, "Caching").
+ * L5. A server that declares tools but lists none may still be starting: its tools are read again with growing delays.
  */
 import type { ServerList } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
@@ -78,6 +80,11 @@ export class ListWatch {
       echoes.passed = { at, read: lastRead };
       changed(list);
     } else if (echoes.release === undefined) this.#hold(list, echoes);
+  }
+
+  ranOut(list: ServerList): void {
+    const { session, changed } = this.#ports;
+    if (session.listening?.hears(list) !== true) changed(list);
   }
 
   end(): void {

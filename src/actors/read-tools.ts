@@ -71,13 +71,14 @@ async function wholeList(
       limitMs: key.limitMs,
       limits: ports.servers.settings(key.name).limits,
     };
-    return refusalAsProblem(request, await listAll(client, ports.clock, request, signal));
+    const list = await listAll(client, ports.clock, request, signal);
+    session.listReads.end(['tools'], ports.clock.now(), list.ttlMs);
+    return refusalAsProblem(request, list);
   } catch (error) {
+    session.listReads.end(['tools'], ports.clock.now());
     const why = whyFailed(error, signal);
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
     throw error;
-  } finally {
-    session.listReads.end(['tools'], ports.clock.now());
   }
 }
 

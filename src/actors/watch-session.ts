@@ -122,6 +122,8 @@ class SessionWatch {
       }
       case 'listChanged':
         return this.#lists.announced(signal.list);
+      case 'stale':
+        return this.#lists.ranOut(signal.list);
       case 'unheard':
         return this.#report({ type: 'subscription.ended', generation, at: clock.now() });
       case 'interest':

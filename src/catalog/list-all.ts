@@ -41,6 +41,8 @@ export interface WholeList {
   readonly problem: string | undefined;
   /** The server does not know the method. */
   readonly isRefused?: boolean;
+  /** How long the list holds, as the server says: the shortest time of its pages. Undefined if it does not say. */
+  readonly ttlMs?: number | undefined;
 }
 
 /**
@@ -74,6 +76,7 @@ export async function listAll(
   });
   let size = 0;
   let structure = 0;
+  let ttlMs = Infinity;
   let fruitless = 0;
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -99,6 +102,7 @@ export async function listAll(
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
+    ttlMs = Math.min(ttlMs, ttlOf(result));
     const ofPage = jsonExtent(entries, { size: maxSize, structure: structuralCharacters });
     if (ofPage.structure > LARGE_STRUCTURE) await setImmediate();
     size += ofPage.size;
@@ -121,7 +125,10 @@ export async function listAll(
     for (const entry of fresh.slice(0, room)) items.push(entry);
     for (const entry of fresh.slice(room)) beyond.push(entry);
     if (typeof next !== 'string') {
-      return beyond.length === 0 ? { items, problem: undefined } : { items, beyond, problem: tooMany() };
+      const held = ttlMs === 0 ? {} : { ttlMs };
+      return beyond.length === 0
+        ? { items, problem: undefined, ...held }
+        : { items, beyond, problem: tooMany(), ...held };
     }
     fruitless = fresh.length === 0 ? fruitless + 1 : 0;
     if (fruitless === MAX_FRUITLESS) {
@@ -134,6 +141,11 @@ export async function listAll(
     cursor = next;
   }
   return stop(`has more than ${MAX_PAGES} pages; the rest was left out.`);
+}
+
+/** MCP 2026-07-28, "Caching". Absent or wrong counts as 0. */
+function ttlOf({ ttlMs }: Record<string, unknown>): number {
+  return typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0;
 }
 
 /** For a list that the server has declared: a server that does not know its method is a problem. */

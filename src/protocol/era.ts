@@ -18,18 +18,26 @@ import {
 import type { Clock } from '../ports.js';
 
 /**
- * The era to ask first. `known`: the verdict on this server, if there is one. Without it the old one:
- * a server of that era may hang, exit or answer with anything if it is asked in the new one.
+ * The era to ask first. `known`: the verdict on this server, if there is one. Without it the new one over HTTP. Otherwise the
+ * old one: a program of that era may hang, exit or lock something if it is asked in the new one.
  */
 export function firstEra(choice: ProtocolChoice, carrier: TransportKind, known: Era | undefined): Era {
   if (choice !== 'auto') return choice;
   if (carrier === 'sse') return 'old';
-  return known ?? 'old';
+  return known ?? (carrier === 'http' ? 'new' : 'old');
 }
 
 /**
- * What a failure to open in one era says. `other`: the server speaks the other era. `unclear`: it may, which is asked once
- * and not remembered. `neither`: the other era would not mend it.
+ * How long a question in the new era may stay unanswered before the other era is asked. `limitMs`: what the handshake may
+ * take. A program is asked in the new era first because it was silent or gone in the old one, so it may just be slow.
+ */
+export function silenceLimit(carrier: TransportKind, limitMs: number): number {
+  return carrier === 'http' ? Math.min(limitMs * 0.3, 2_000) : limitMs / 2;
+}
+
+/**
+ * What a failure to open in one era says. `other`: the server speaks the other era. `unclear`: it may. `neither`: the other
+ * era would not mend it.
  */
 export type EraVerdict = 'other' | 'unclear' | 'neither';
 
@@ -38,8 +46,9 @@ export function judgeEra(asked: Era, error: unknown, carrier: TransportKind): Er
   if (error instanceof ProtocolFailure) return byVersions(asked, error);
   if (error instanceof RpcError)
     return asked === 'new' ? byNewError(error.rpcCode) : byOldError(error.rpcCode);
-  if (carrier !== 'http' || asked === 'old') return 'neither';
+  if (asked === 'old') return 'neither';
   if (error instanceof LimitOver) return 'unclear';
+  if (carrier !== 'http') return 'neither';
   if (error instanceof RequestLostError || error instanceof TransportError) return byFailure(error.failure);
   return 'neither';
 }
@@ -52,11 +61,14 @@ function byVersions(asked: Era, { failure, versions }: ProtocolFailure): EraVerd
   return versions.some((version) => eraOf(version) === 'old') ? 'other' : 'neither';
 }
 
-/** MCP 2026-07-28, "Error Codes": header and body differ, and a capability is missing. Only servers of the new era send them. */
+/**
+ * MCP 2026-07-28, "Error Codes": header and body differ, and a capability is missing. A server that sends them knows the new
+ * era, and may serve this client in the old one all the same.
+ */
 const OF_NEW_ERA: ReadonlySet<number> = new Set([-32_020, -32_021]);
 
 function byNewError(code: number): EraVerdict {
-  return OF_NEW_ERA.has(code) ? 'neither' : 'other';
+  return OF_NEW_ERA.has(code) ? 'unclear' : 'other';
 }
 
 /** What a server that has no `initialize`, or misses the `_meta` of the new era, may answer. */
@@ -74,13 +86,28 @@ function byOldError(code: number): EraVerdict {
 /** No JSON-RPC answer came to the question in the new era. */
 function byFailure({ code, http }: RawFailure): EraVerdict {
   if (code === 'http-status' && http !== undefined) return byStatus(http.status);
-  const saysNothing = code === 'connection-lost' || code === 'http-not-mcp' || code === 'protocol-error';
-  return saysNothing ? 'unclear' : 'neither';
+  return SAYS_NOTHING.has(code) ? 'unclear' : 'neither';
 }
+
+/** Some servers want a sign-in for everything but `initialize` and their lists. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set([
+  'connection-lost',
+  'http-not-mcp',
+  'protocol-error',
+  'auth-required',
+]);
 
 function byStatus(status: number): EraVerdict {
   if (status === 408 || status === 425 || status === 429) return 'neither';
   return status === 403 || status >= 500 ? 'unclear' : 'other';
+}
+
+/**
+ * The verdict on a program that was silent or gone when it was asked in an era, for the next try: programs exist that do not
+ * answer a question in the wrong era, or exit. Undefined: as without a verdict.
+ */
+export function eraAfterSilence(asked: Era, known: Era | undefined): Era | undefined {
+  return asked === 'old' ? (known ?? 'new') : undefined;
 }
 
 /**
@@ -112,16 +139,13 @@ export class EraVerdicts {
     return isOver ? undefined : verdict.era;
   }
 
-  /** An old verdict that is confirmed keeps its age. */
-  keep(server: string, era: Era): void {
+  /** An old verdict that is confirmed keeps its age. Without an era, there is no verdict from then on. */
+  keep(server: string, era: Era | undefined): void {
     if (this.get(server) === era) return;
     this.#verdicts.delete(server);
+    if (era === undefined) return;
     this.#verdicts.set(server, { era, at: this.clock.now() });
     if (this.#verdicts.size <= MAX_VERDICTS) return;
     for (const oldest of this.#verdicts.keys()) return void this.#verdicts.delete(oldest);
-  }
-
-  forget(server: string): void {
-    this.#verdicts.delete(server);
   }
 }

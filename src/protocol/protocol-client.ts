@@ -10,7 +10,7 @@
  * P3. An aborted request is cancelled at the server exactly once; an answer that comes later is dropped.
  */
 import type { ClientCapabilities, Implementation } from '../mcp/session.js';
-import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import type { ServerIdentity, ServerList } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
 import type { MessageHeaders, SessionTransport } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
@@ -100,6 +100,8 @@ export interface ProtocolClient {
 export interface Listening {
   /** Resolves when the stream is over, however it ended. Never rejects. */
   readonly over: Promise<void>;
+  /** Whether the server reports changes of that list on it. */
+  hears(list: ServerList): boolean;
 }
 
 /**

@@ -44,7 +44,8 @@ const ENDED: RawFailure = { code: 'connection-lost', message: 'The server ended 
 /** A request for changes that is open. */
 interface Open {
   readonly id: number;
-  acknowledged(): void;
+  /** `honoured`: the part of the request that the server honours; all of it if it does not say. */
+  acknowledged(honoured: unknown): void;
   end(): void;
 }
 
@@ -119,14 +120,15 @@ class StatelessClient extends MessageClient {
       () => {},
       () => {},
     );
-    const acknowledged = new Promise<void>((resolve) => {
+    const acknowledged = new Promise<unknown>((resolve) => {
       this.#open = { id, acknowledged: resolve, end };
     });
     signal.addEventListener('abort', end, { once: true });
     try {
       const early = answer.then(() => Promise.reject(new RequestLostError(ENDED, true)));
-      await Promise.race([acknowledged, early]);
-      return { over };
+      const honoured = await Promise.race([acknowledged, early]);
+      const heard = isJsonObject(honoured) ? honoured : notifications;
+      return { over, hears: (list) => heard[`${list}ListChanged`] === true };
     } finally {
       signal.removeEventListener('abort', end);
     }
@@ -166,7 +168,8 @@ class StatelessClient extends MessageClient {
     const meta = came.params['_meta'];
     const id = (isJsonObject(meta) ? meta[`${META_PREFIX}subscriptionId`] : undefined) ?? relatedTo;
     // Some servers do not say which request they mean.
-    if (id === undefined || Number(id) === this.#open?.id) this.#open?.acknowledged();
+    if (id === undefined || Number(id) === this.#open?.id)
+      this.#open?.acknowledged(came.params['notifications']);
   }
 
   async #complete(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {

@@ -1,4 +1,4 @@
-/** What goes on in a session: the calls that its server has not answered, and when its lists were read. */
+/** What goes on in a session: the calls that its server has not answered, when its lists were read, and how long they hold. */
 import type { ServerList } from '../../machines/connection/connection.events.js';
 
 /**
@@ -64,6 +64,8 @@ interface Read {
   readonly number: number;
   /** Milliseconds since the epoch; undefined while it is in progress. */
   readonly endedAt: number | undefined;
+  /** From when on the list is out of date, in milliseconds since the epoch. Default: never. */
+  readonly staleAt?: number | undefined;
 }
 
 const NONE: Read = { number: 0, endedAt: undefined };
@@ -80,8 +82,17 @@ export class ListReads {
     for (const list of lists) this.#last.set(list, { number: this.number(list) + 1, endedAt: undefined });
   }
 
-  end(lists: readonly ServerList[], at: number): void {
-    for (const list of lists) this.#last.set(list, { number: this.number(list), endedAt: at });
+  /** `ttlMs`: how long the lists hold. Default: until they change. */
+  end(lists: readonly ServerList[], at: number, ttlMs = Infinity): void {
+    const staleAt = ttlMs === Infinity ? undefined : at + ttlMs;
+    for (const list of lists) this.#last.set(list, { number: this.number(list), endedAt: at, staleAt });
+  }
+
+  /** The lists that are out of date, each once. */
+  takeStale(now: number): readonly ServerList[] {
+    const stale = [...this.#last].filter(([, { staleAt = Infinity }]) => now >= staleAt);
+    for (const [list, read] of stale) this.#last.set(list, { ...read, staleAt: undefined });
+    return stale.map(([list]) => list);
   }
 
   /** Whether the list is being read, or was read within the last `ms` milliseconds. */

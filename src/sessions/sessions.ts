@@ -33,6 +33,8 @@ export type SessionSignal =
   /** `count` exchanges in a row have failed to reach the server. */
   | { readonly kind: 'unreachable'; readonly count: number; readonly failure: RawFailure }
   | { readonly kind: 'listChanged'; readonly list: ServerList }
+  /** The time for which a list holds is over, and the server is in use. */
+  | { readonly kind: 'stale'; readonly list: ServerList }
   /** The changes that the session wants to be notified of are different now. */
   | { readonly kind: 'interest' }
   /** The stream of changes has ended. */
@@ -166,6 +168,7 @@ export class Session {
     this.usedAt = at;
     if (this.calls === 0) for (const resolve of this.#idle ?? []) resolve();
     if (isOverdue) this.signal({ kind: 'overdue' });
+    for (const list of this.listReads.takeStale(at)) this.signal({ kind: 'stale', list });
   }
 
   /** The server has asked a person or a model of the host: until the answer, the clocks of calls stand still. */

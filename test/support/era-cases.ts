@@ -1,11 +1,12 @@
 /**
- * Servers that get the eras of MCP wrong, one a case, and what must come of each. `auto` asks in the old era first; `new`
- * asks in the new one only.
+ * Servers that get the eras of MCP wrong, one a case, and what must come of each. `auto` asks in the new era first over HTTP,
+ * otherwise in the old one; `new` asks in the new one only.
  */
 import type { ServerResponse } from 'node:http';
 import type { Seen } from './http-server.js';
 
 const NEW = '2026-07-28';
+const OLDER = '2025-11-25';
 const META = 'io.modelcontextprotocol/';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -30,6 +31,8 @@ export interface EraCase {
   readonly plan: Plan;
   /** By the setting `protocol`; undefined: not tried. */
   readonly auto?: EraOutcome;
+  /** The same over HTTP. Default: `auto`. */
+  readonly autoOverHttp?: EraOutcome;
   readonly new?: EraOutcome;
   /** The text of a call, or the name of its error. Default: `fine` or `old`, by the version. */
   readonly call?: string;
@@ -53,7 +56,7 @@ const discovered = (more: Params = {}): Reply => ({
     ...more,
   }),
 });
-const initialized = (protocolVersion = '2025-11-25'): Reply => ({
+const initialized = (protocolVersion = OLDER): Reply => ({
   result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '0' } },
 });
 const tools = (more: Params = {}): Reply => ({
@@ -73,6 +76,9 @@ const acknowledged = (id: unknown): object => ({
   params: { notifications: { toolsListChanged: true }, ...stamped(id) },
 });
 const CHANGED = 'notifications/tools/list_changed';
+
+const calledByVersion: Plan[string] = ({ _meta: meta }) =>
+  called(JSON.stringify(meta ?? {}).includes(NEW) ? 'fine' : 'old');
 
 const OLD: Plan = {
   initialize: () => initialized(),
@@ -94,7 +100,7 @@ const calling = (call: Plan[string]): Plan => newWith({ 'tools/call': call });
 /** An old server works in the old era, whatever it makes of the new one. */
 const old = (reply: Reply, asked?: EraOutcome): EraCase => ({
   plan: oldWith(reply),
-  auto: '2025-11-25',
+  auto: OLDER,
   ...(asked !== undefined && { new: asked }),
 });
 const overHttp = (reply: Reply, asked: EraOutcome): EraCase => ({ ...old(reply, asked), isHttp: true });
@@ -117,14 +123,25 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
     plan: { ...oldWith(error(-32601)), initialize: () => initialized(NEW) },
     auto: 'protocol-version',
   },
+  both: {
+    plan: { ...OLD, ...MODERN, 'tools/call': calledByVersion },
+    auto: OLDER,
+    autoOverHttp: NEW,
+    new: NEW,
+  },
+  'both, refuses the client': {
+    plan: { ...OLD, 'server/discover': () => error(-32021, { requiredCapabilities: {} }) },
+    auto: OLDER,
+    new: 'server-error',
+  },
   new: modern(MODERN),
   'new, another version': refusing(
     discovering(discovered({ supportedVersions: ['2099-01-01'] })),
     'protocol-version',
   ),
   'new, only an old version': {
-    plan: { ...OLD, 'server/discover': () => discovered({ supportedVersions: ['2025-11-25'] }) },
-    auto: '2025-11-25',
+    plan: { ...OLD, 'server/discover': () => discovered({ supportedVersions: [OLDER] }) },
+    auto: OLDER,
     new: 'protocol-version',
   },
   'new, no version': refusing(discovering(discovered({ supportedVersions: [] })), 'protocol-version'),
@@ -133,8 +150,8 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
     'protocol-version',
   ),
   'new, refuses with old versions': {
-    plan: oldWith(error(-32022, { supported: ['2025-11-25'] })),
-    auto: '2025-11-25',
+    plan: oldWith(error(-32022, { supported: [OLDER] })),
+    auto: OLDER,
     new: 'protocol-version',
   },
   'new, refuses the version that it names': refusing(
@@ -148,6 +165,7 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
   'new, refuses initialize with another version': {
     plan: newWith({ initialize: () => error(-32022, { supported: ['2099-01-01'] }) }),
     auto: 'protocol-version',
+    autoOverHttp: NEW,
     new: NEW,
   },
   'new, refuses initialize without versions': modern(newWith({ initialize: () => error(-32022) })),
@@ -158,7 +176,7 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
   ),
   'new, misses a header': refusing(discovering(error(-32020)), 'server-error'),
   'new, then refuses': {
-    plan: newWith({ 'tools/list': () => error(-32022, { supported: ['2025-11-25'] }) }),
+    plan: newWith({ 'tools/list': () => error(-32022, { supported: [OLDER] }) }),
     new: 'server-error',
   },
   'new, then knows no list': modern(newWith({ 'tools/list': () => error(-32601) }), 'none'),
@@ -255,7 +273,17 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
   ),
   'http 400, version': overHttp(rpcBody(400, -32000, 'Unsupported protocol version'), 'http-status'),
   'http 401': {
-    plan: discovering({ status: 401, challenge: 'Bearer' }),
+    plan: {
+      'server/discover': () => ({ status: 401, challenge: 'Bearer' }),
+      initialize: () => ({ status: 401, challenge: 'Bearer' }),
+    },
+    auto: 'auth-required',
+    new: 'auth-required',
+    isHttp: true,
+  },
+  'http 401 but for the handshake': {
+    plan: { ...OLD, 'server/discover': () => ({ status: 401, challenge: 'Bearer' }) },
+    auto: OLDER,
     new: 'auth-required',
     isHttp: true,
   },

@@ -65,6 +65,23 @@ export function makeAnswers(toolCount = 10) {
   };
 }
 
+/** The same answers in the new era of the protocol. */
+export function inNewEra(answer) {
+  const serverInfo = { name: 'bench-server', version: '1.0.0' };
+  const discovered = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+  const more = {
+    resultType: 'complete',
+    ...{ ttlMs: 0, cacheScope: 'private' },
+    _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+  };
+  return (request) => {
+    const { id, method } = request;
+    const { jsonrpc, result = {} } =
+      method === 'server/discover' ? { jsonrpc: '2.0', result: discovered } : answer(request);
+    return { jsonrpc, id, result: { ...result, ...more } };
+  };
+}
+
 /** An in-process server for `{ type: 'in-process', server }` and the linked transports of SDKs. */
 export function inProcessServer(answer = makeAnswers()) {
   return {

@@ -8,6 +8,7 @@ import { scenario as growth } from './scenarios/growth.mjs';
 import { scenario as importing } from './scenarios/import.mjs';
 import { scenario as largeResults } from './scenarios/large-results.mjs';
 import { scenario as memory } from './scenarios/memory.mjs';
+import { scenario as newEra } from './scenarios/new-era.mjs';
 import { scenario as notifications } from './scenarios/notifications.mjs';
 import { scenario as observing } from './scenarios/observing.mjs';
 import { scenario as recovery } from './scenarios/recovery.mjs';
@@ -18,7 +19,7 @@ import { scenario as warmCache } from './scenarios/warm-cache.mjs';
 
 export const SCENARIOS = [
   ...[importing, startUp, warmCache, faults, calls, largeResults, notifications, recovery, close],
-  ...[memory, growth, observing, gateway, scripts, scale],
+  ...[memory, newEra, growth, observing, gateway, scripts, scale],
 ];
 
 /** Scenarios without a comparison with the SDK client, the floor or an earlier build. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { inProcessServer, makeAnswers } from './bench-server.mjs';
+import { inNewEra, inProcessServer, makeAnswers } from './bench-server.mjs';
 
 const FILE = fileURLToPath(new URL('./bench-server.mjs', import.meta.url));
 
@@ -28,6 +28,17 @@ export function memoryServers(count, toolCount) {
   return Array.from({ length: count }, (_, index) => ({
     name: `s${index}`,
     kind: 'memory',
+    server: inProcessServer(answer),
+  }));
+}
+
+/** The same for the new era of the protocol. */
+export function newEraServers(count) {
+  const answer = inNewEra(makeAnswers());
+  return Array.from({ length: count }, (_, index) => ({
+    name: `s${index}`,
+    kind: 'memory',
+    era: 'new',
     server: inProcessServer(answer),
   }));
 }

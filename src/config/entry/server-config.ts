@@ -46,8 +46,8 @@ export interface ServerSettings {
   readonly limits?: MessageLimits;
   /**
    * Which versions of MCP are used with the server. `old`: up to 2025-11-25, with a session. `new`: 2026-07-28, without
-   * one. `auto` finds out: a server is asked in an old version first, and in the new one if it refuses; what it speaks is
-   * remembered. Default `auto`.
+   * one. `auto` finds out: over HTTP, a server is asked in the new version first, otherwise in an old one, and in the other
+   * if it refuses; what it speaks is remembered. Default `auto`.
    */
   readonly protocol?: ProtocolChoice;
   /**

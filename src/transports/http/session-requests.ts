@@ -29,11 +29,20 @@ import {
   MIN_SECRET,
   shownUrl,
 } from './server-address.js';
+import { isEventStream } from './event-stream.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
 import type { MessageHeaders } from '../session-transport.js';
 import { ForwardedHeaders } from './forwarded-headers.js';
 import type { ChangingHeaders } from './helper-headers.js';
-import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
+import {
+  isOfGateway,
+  JSON_TYPE,
+  mediaType,
+  notMcp,
+  notReached,
+  redirectTarget,
+  refusal,
+} from './http-refusal.js';
 
 /** A reply with the address that it came from. */
 export interface SessionReply extends HttpReply {
@@ -212,7 +221,7 @@ export class SessionRequests {
       if (!isOfGateway(reply.status)) this.onreply?.(isRefusal(reply));
       const target = this.#redirected(reply, url, method);
       if (target === undefined || redirects === MAX_REDIRECTS) {
-        if (method === 'POST' && isSuccess(reply)) this.#home ??= url;
+        if (method === 'POST' && isSuccess(reply) && !isForeign(request, reply)) this.#home ??= url;
         return reply;
       }
       void reply.discard();
@@ -383,6 +392,11 @@ function wantingScope(failure: RawFailure): RawFailure {
 
 function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
+}
+
+/** A server of the old era may redirect a question in the new one to a page, which does not take the session. */
+function isForeign({ stateless }: SessionRequest, reply: HttpReply): boolean {
+  return stateless !== undefined && !isEventStream(reply) && mediaType(reply) !== JSON_TYPE;
 }
 
 /** Other headers may be accepted. */

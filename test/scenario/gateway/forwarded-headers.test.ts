@@ -47,6 +47,7 @@ describe('the headers of two clients of one server', () => {
           const reply = (result: object): void => answer(res, seen, result);
           const known = RESULTS[seen.rpc.method ?? ''];
           if (known !== undefined) return reply(known);
+          if (seen.rpc.method !== 'tools/call') return void res.writeHead(404).end();
           waiting.push(() => reply({ content: [{ type: 'text', text: String(seen.headers[WHO]) }] }));
           if (waiting.length === calls) for (const each of waiting.splice(0).toReversed()) each();
         },

@@ -37,15 +37,18 @@ function expectedCall({ call }: EraCase, version: string): string {
 const isVersion = (outcome: string): boolean => /^\d/.test(outcome);
 
 /** Every case under every setting that says what must come of it. */
-const TRIALS = Object.entries(ERA_CASES).flatMap(([name, each]) =>
-  (['auto', 'new'] as const).flatMap((protocol) => {
-    const outcome = each[protocol];
-    return outcome === undefined ? [] : [[name, protocol, outcome, each] as const];
-  }),
-);
+function trialsOf(carrier: 'stdio' | 'http') {
+  return Object.entries(ERA_CASES).flatMap(([name, each]) =>
+    (['auto', 'new'] as const).flatMap((protocol) => {
+      const overHttp = protocol === 'auto' && carrier === 'http' ? each.autoOverHttp : undefined;
+      const outcome = overHttp ?? each[protocol];
+      return outcome === undefined ? [] : [[name, protocol, outcome, each] as const];
+    }),
+  );
+}
 
 describe('a program', () => {
-  it.each(TRIALS.filter(([, , , { isHttp }]) => isHttp !== true))(
+  it.each(trialsOf('stdio').filter(([, , , { isHttp }]) => isHttp !== true))(
     '%s, asked by %s, leads to %s',
     async (_, protocol, outcome, each) => {
       const asked: string[] = [];
@@ -69,7 +72,7 @@ describe('a program', () => {
 });
 
 describe('a remote server', () => {
-  it.each(TRIALS.filter(([name]) => name !== 'old, silent' && name !== 'listen, mute'))(
+  it.each(trialsOf('http').filter(([name]) => name !== 'old, silent' && name !== 'listen, mute'))(
     '%s, asked by %s, leads to %s',
     async (_, protocol, outcome, each) => {
       const server = await startServer(serveCase(each.plan));
@@ -83,8 +86,9 @@ describe('a remote server', () => {
       expect(outcomeOf(troupe)).toBe(outcome);
       if (isVersion(outcome)) expect(await callOf(troupe)).toBe(expectedCall(each, outcome));
       const asked = server.seen.map(({ rpc }) => rpc.method);
-      if (outcome === '2025-11-25') expect(asked).not.toContain('server/discover');
-      if (protocol === 'new') expect(asked).not.toContain('initialize');
+      const times = (question: string): number => asked.filter((each) => each === question).length;
+      if (outcome === '2025-11-25') expect([times('server/discover'), times('initialize')]).toEqual([1, 1]);
+      if (outcome === '2026-07-28' || protocol === 'new') expect(times('initialize')).toBe(0);
       expect(server.seen.filter(({ method }) => method === 'GET')).toEqual([]);
     },
   );

@@ -102,7 +102,10 @@ describe('a handshake that takes too long', () => {
   });
 
   it('over HTTP without any sign of life is explained by an address that may be unreachable', async () => {
-    const error = await failing('http', { stuckAt: 'initialize' });
+    const error = await failing('http', {
+      stuckAt: 'initialize',
+      script: { on: { 'server/discover': silent } },
+    });
     expect(error).toMatchObject({
       code: 'handshake-timeout',
       message: expect.stringContaining('2000 ms') as unknown,

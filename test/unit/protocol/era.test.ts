@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../machines/policy/failure.js';
 import { LimitOver } from '../../../src/async/timers.js';
 import { TransportError } from '../../../src/failures/transport-error.js';
-import { disprovesEra, firstEra, judgeEra, EraVerdicts } from '../../../src/protocol/era.js';
+import {
+  disprovesEra,
+  eraAfterSilence,
+  EraVerdicts,
+  firstEra,
+  judgeEra,
+  silenceLimit,
+} from '../../../src/protocol/era.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../../../src/protocol/protocol-client.js';
 
 const rpc = (code: number): RpcError => new RpcError(code, 'no', undefined);
@@ -23,6 +30,7 @@ describe('The era that is asked first', () => {
     ['auto', 'http', 'old', 'old'],
     ['auto', 'http', 'new', 'new'],
     ['auto', 'in-process', undefined, 'old'],
+    ['auto', 'http', undefined, 'new'],
     ['auto', 'sse', 'new', 'old'],
   ] as const)('by %s over %s with the verdict %s is %s', (choice, carrier, known, era) => {
     expect(firstEra(choice, carrier, known)).toBe(era);
@@ -34,21 +42,21 @@ describe('A question in the new era', () => {
     ['method not found', rpc(-32601), 'other', 'other'],
     ['invalid params', rpc(-32602), 'other', 'other'],
     ['not initialized', rpc(-32000), 'other', 'other'],
-    ['header and body differ', rpc(-32020), 'neither', 'neither'],
-    ['a capability is missing', rpc(-32021), 'neither', 'neither'],
+    ['header and body differ', rpc(-32020), 'unclear', 'unclear'],
+    ['a capability is missing', rpc(-32021), 'unclear', 'unclear'],
     ['no DiscoverResult', invalid, 'other', 'other'],
     ['old versions', about('2025-11-25'), 'other', 'other'],
     ['newer versions only', about('2099-01-01'), 'neither', 'neither'],
     ['newer and old versions', about('2099-01-01', '2025-06-18'), 'other', 'other'],
     ['the version that it refused', about('2026-07-28'), 'unclear', 'unclear'],
     ['no versions', about(), 'unclear', 'unclear'],
-    ['silence', new LimitOver(1), 'unclear', 'neither'],
+    ['silence', new LimitOver(1), 'unclear', 'unclear'],
     ['a reset', lost('connection-lost'), 'unclear', 'neither'],
     ['an answer to nothing', lost('protocol-error'), 'unclear', 'neither'],
     ['a page', lost('http-not-mcp'), 'unclear', 'neither'],
     ['an exit', lost('process-exited'), 'neither', 'neither'],
     ['nobody there', lost('address-refused'), 'neither', 'neither'],
-    ['a sign-in', lost('auth-required'), 'neither', 'neither'],
+    ['a sign-in', lost('auth-required'), 'unclear', 'neither'],
     ['400', status(400), 'other', 'neither'],
     ['403', status(403), 'unclear', 'neither'],
     ['404', status(404), 'other', 'neither'],
@@ -82,6 +90,26 @@ describe('A question in the old era', () => {
   ] as const)('that gets %s says %#', (_, error, verdict) => {
     expect(judgeEra('old', error, 'http')).toBe(verdict);
     expect(judgeEra('old', error, 'stdio')).toBe(verdict);
+  });
+});
+
+describe('A server that is silent or gone', () => {
+  it.each([
+    ['old', undefined, 'new'],
+    ['old', 'old', 'old'],
+    ['new', 'new', undefined],
+    ['new', undefined, undefined],
+  ] as const)(
+    'in the %s era, with the verdict %s, leaves the verdict %s to a program',
+    (asked, known, era) => {
+      expect(eraAfterSilence(asked, known)).toBe(era);
+    },
+  );
+
+  it('is waited for a part of the handshake, over HTTP for 2 s at most', () => {
+    expect(silenceLimit('http', 1_000)).toBe(300);
+    expect(silenceLimit('http', 30_000)).toBe(2_000);
+    expect(silenceLimit('stdio', 30_000)).toBe(15_000);
   });
 });
 
@@ -126,7 +154,7 @@ describe('The verdicts', () => {
   it('can be forgotten, and are bounded', () => {
     const verdicts = at({ now: 0 });
     verdicts.keep('a', 'new');
-    verdicts.forget('a');
+    verdicts.keep('a', undefined);
     expect(verdicts.get('a')).toBeUndefined();
     for (let server = 0; server <= 1_000; server += 1) verdicts.keep(String(server), 'new');
     expect([verdicts.get('0'), verdicts.get('1'), verdicts.get('1000')]).toEqual([undefined, 'new', 'new']);

@@ -17,7 +17,9 @@ export async function load(kind) {
 /** `library.logMessage` identifies the handler of log messages. */
 export function open(library, servers, { onListed = () => {}, largest } = {}) {
   return openEach(servers, async (server) => {
-    const client = new library.Client({ name: 'bench', version: '1.0.0' });
+    const mode = { pin: '2026-07-28' };
+    const options = server.era === 'new' ? { versionNegotiation: { mode } } : undefined;
+    const client = new library.Client({ name: 'bench', version: '1.0.0' }, options);
     let notified = 0;
     client.setNotificationHandler(library.logMessage, () => {
       notified += 1;

@@ -33,7 +33,8 @@ export async function open({ createTroupe }, servers, { onListed = () => {}, lar
   };
 }
 
-function toEntry({ kind, command, args, url, server }) {
+function toEntry({ kind, command, args, url, server, era }) {
   if (kind === 'stdio') return { command, args };
-  return kind === 'http' ? { type: 'http', url } : { type: 'in-process', server };
+  if (kind === 'http') return { type: 'http', url };
+  return { type: 'in-process', server, ...(era === 'new' && { protocol: 'new' }) };
 }

@@ -136,7 +136,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/gateway/index',
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
-      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
+      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestTerms
       HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },

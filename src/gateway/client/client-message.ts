@@ -63,7 +63,7 @@ export function toErrorAnswer(
   return {
     jsonrpc: '2.0',
     id,
-    error: { code, message, ...(data === undefined ? {} : { data: data as object }) },
+    error: { code, message, ...(data === undefined ? {} : { data }) },
   };
 }
 

@@ -27,17 +27,14 @@ export function headerMismatch(
   return new RpcError(HEADER_MISMATCH, `The header ${header} ${what}.`, { header });
 }
 
-const MARKED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/i;
-const ANY_MARK = /^=\?.*\?=$/;
+const MARKED = /^=\?base64\?(.*)\?=$/i;
 
 /** Undefined for an absent header, and null for one that cannot be read, which is like no other. */
 function decoded(value: string | readonly string[] | undefined): string | null | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') return null;
   const base64 = MARKED.exec(value)?.[1];
-  if (base64 === undefined) return ANY_MARK.test(value) ? null : value;
+  if (base64 === undefined) return value;
   const bytes = Buffer.from(base64, 'base64');
-  return bytes.toString('base64').replaceAll('=', '') === base64.replaceAll('=', '')
-    ? bytes.toString()
-    : null;
+  return bytes.toString('base64') === base64 ? bytes.toString() : null;
 }

@@ -48,10 +48,10 @@ interface Turn {
   readonly request: StatelessRequest;
   readonly envelope: Envelope;
   resolve(result: JsonObject): void;
-  reject(error: unknown): void;
+  reject(error: Error): void;
 }
 
-type Outcome = { readonly result: JsonObject } | { readonly error: unknown };
+type Outcome = { readonly result: JsonObject } | { readonly error: Error };
 
 export class HeldRequest implements AskedClient {
   readonly answers: Answers;
@@ -89,7 +89,7 @@ export class HeldRequest implements AskedClient {
     const answer = this.#wait(this.#first, envelope);
     send(request).then(
       (result) => this.#end({ result }),
-      (error: unknown) => this.#end({ error }),
+      (error: unknown) => this.#end({ error: toError(error) }),
     );
     return answer;
   }
@@ -216,7 +216,7 @@ export class HeldRequest implements AskedClient {
     try {
       this.#state = this.#ports.keep(this);
     } catch (error) {
-      turn.reject(error);
+      turn.reject(toError(error));
       return this.abandon(toError(error));
     }
     const { clock, limitMs } = this.#ports;
@@ -241,11 +241,13 @@ export class HeldRequest implements AskedClient {
 }
 
 /** What must be the same when the client comes back. */
-function about({ _meta: _m, inputResponses: _i, requestState: _s, ...params }: JsonObject): JsonObject {
-  return params;
+function about(params: JsonObject): JsonObject {
+  const { _meta: _m, inputResponses: _i, requestState: _s, ...same } = params;
+  return same;
 }
 
 /** In the new era, nothing reports later that the person has finished. */
-function withoutId({ elicitationId: _, ...params }: JsonObject): JsonObject {
-  return params;
+export function withoutId(params: JsonObject): JsonObject {
+  const { elicitationId: _, ...others } = params;
+  return others;
 }

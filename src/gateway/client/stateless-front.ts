@@ -30,7 +30,7 @@ import {
   type Envelope,
 } from './envelope.js';
 import { CLOSED, ITSELF, toStatelessError, unknownMethod } from './error-answer.js';
-import { HeldRequest, type StatelessRequest } from './held-request.js';
+import { HeldRequest, withoutId, type StatelessRequest } from './held-request.js';
 import { headerMismatch } from './header-check.js';
 import { STATUS_URI } from './server-outcomes.js';
 import type { Serving } from './serving.js';
@@ -251,8 +251,8 @@ function visitsFirst({ params, asked }: ClientRequest, error: unknown): JsonObje
     throw new RpcError(RPC.serverError, 'The person has refused to visit the address.', {
       reason: 'declined',
     });
-  const asks = elicitations.filter(isJsonObject).map(({ elicitationId: _, ...one }, index) => {
-    const visit = { mode: 'url', ...one };
+  const asks = elicitations.filter(isJsonObject).map((one, index) => {
+    const visit = { mode: 'url', ...withoutId(one) };
     return [`visit-${index + 1}`, { method: 'elicitation/create', params: visit }] as const;
   });
   return { resultType: 'input_required', inputRequests: Object.fromEntries(asks) };

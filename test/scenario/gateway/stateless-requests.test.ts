@@ -8,6 +8,7 @@ import { AskingUpstream } from '../../support/asking-upstream.js';
 import { ANSWERS_ALL, useGateways } from '../../support/gateway-rig.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
+import { passTime } from '../../support/test-troupe.js';
 import { exchange, send, type Answer, type Stateless } from '../../support/stateless-http-client.js';
 
 useLeakCheck();
@@ -222,7 +223,7 @@ describe('A client without a session', () => {
 
   it('hears of changes of lists and resources on the stream that it asks for.', async () => {
     const upstream = new AskingUpstream();
-    const { service } = await serve({ s: upstream.entry(), t: new AskingUpstream().entry() });
+    const { service, clock } = await serve({ s: upstream.entry(), t: new AskingUpstream().entry() });
     const reply = await send(
       service.port,
       'subscriptions/listen',
@@ -242,7 +243,7 @@ describe('A client without a session', () => {
     });
     upstream.tools = [tool('new')];
     await connection?.server.sendToolListChanged();
-    expect((await reply.event())?.message).toEqual({
+    expect((await passTime(clock, reply.event()))?.message).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/tools/list_changed',
       params: tag,

@@ -18,7 +18,7 @@ import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js
 import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { JsonObject } from '../json/json-object.js';
-import type { Progress, ProtocolClient } from '../protocol/protocol-client.js';
+import { isQuestion, type Progress, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { AbortSignalLike } from '../async/abort.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
@@ -87,6 +87,8 @@ export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {
   readonly signal?: AbortSignalLike;
   /** Headers of the client's HTTP request. Each attempt sends those that the entry names in `forwardHeaders`. */
   readonly headers?: RequestHeaders | undefined;
+  /** As for `ProtocolClient.request`. The result may then be questions of the server. */
+  readonly round?: JsonObject | undefined;
 }
 
 export interface CallPorts extends RetryPorts {
@@ -181,6 +183,7 @@ class ToolCall implements Exchange<CallToolResult> {
       (result) => ({ result }),
       (error: unknown) => ({ error }),
     );
+    if (end.result !== undefined && isQuestion(end.result)) return end.result;
     const { hooks, publish, mask } = this.#ports;
     return runAfter(this.#isHooked ? hooks : [], this.#outgoing, end, (why) => {
       const { server } = this.#route;
@@ -226,12 +229,14 @@ class ToolCall implements Exchange<CallToolResult> {
     const added = this.#headers;
     const headers =
       added === undefined && options.headers === undefined ? undefined : { received: options.headers, added };
-    return client.request(method, params, { signal: deadline, onProgress, origin, headers });
+    const { round } = options;
+    return client.request(method, params, { signal: deadline, onProgress, origin, headers, round });
   }
 
   accept(answer: JsonObject, session: Session): CallToolResult {
     const result = answer as JsonObject & CallToolResult;
     this.#finish(result.isError === true ? 'tool-error' : 'answered', session);
+    if (isQuestion(result)) return result;
     this.#ports.check.checkOutput(session.key, this.#tools, this.#call.tool, result);
     return result;
   }

@@ -12,17 +12,22 @@ import type { ServerNotice } from '../actors/effect-ports.js';
 import type { TroupeOptions } from '../options.js';
 import { DEFAULT_NAMING } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { RpcError } from '../protocol/protocol-client.js';
+import type { Connection } from '../servers/connection.js';
+import { settlesWithin } from '../async/timers.js';
+import type { JsonObject } from '../json/json-object.js';
+import { RpcError, type Cause } from '../protocol/protocol-client.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { Troupe } from '../runtime/troupe.js';
 import { RPC } from './client/client-message.js';
-import type { ClientSession, Opened } from './client/client-session.js';
+import type { GatewayClient } from './client/client-request.js';
+import type { Opened } from './client/serving.js';
 import { secondaryOptions } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
-import { isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
-import { ClientCatalog } from './client/client-catalog.js';
+import { isExact, isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
+import { ClientCatalog, instructionsBy, toInstructions } from './client/client-catalog.js';
+import { ClientLock } from './upstream/client-lock.js';
 import { OwnConnections } from './upstream/own-connections.js';
-import { ownResponders, requestBehind } from './client/questions.js';
+import { exactResponders, ownResponders, requestBehind, sharedResponders } from './client/questions.js';
 import { ServerView, type ServerViewParts } from './upstream/server-view.js';
 import { SharedLevels } from './upstream/shared-preferences.js';
 import { createMemoryCatalogStore, type CatalogStore } from '../catalog/cache-store.js';
@@ -37,20 +42,36 @@ export interface ClientViewsParts {
   /** There is only ever one client, and the shared connections are its own. */
   readonly isSingle: boolean;
   readonly maxIsolatedClients: number;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
+  /** Milliseconds for a client to answer. */
+  readonly questionTimeoutMs: number;
+  /** The lock of a shared server; undefined if it takes any number of requests at the same time. */
+  readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly idleStopMs: number;
   /** Called when a client gets own connections. */
-  readonly onown: (client: ClientSession, troupe: Troupe) => void;
+  readonly onown: (client: GatewayClient, troupe: Troupe) => void;
+}
+
+/** What kind of client opens a view. */
+export interface ViewTerms {
+  /** The only visible server. */
+  readonly only: string | undefined;
+  /** Several programs may be behind it, so a server can ask only during a request of certain cause. */
+  readonly isMany: boolean;
+  /** It may use servers that keep state for each client. */
+  readonly keepsState: boolean;
 }
 
 type Seen = Pick<Opened, 'view' | 'offering'>;
 
+/** Maximum time that an answer waits for the servers' instructions, milliseconds. */
+const INSTRUCTIONS_MS = 1_000;
 /** Milliseconds after which an unreachable client gives way to another. */
 const GIVES_WAY_MS = 5 * 60 * 1_000;
 
 export class ClientViews {
   readonly #parts: ClientViewsParts;
-  readonly #own = new Map<OwnConnections, ClientSession>();
+  readonly #own = new Map<OwnConnections, GatewayClient>();
   readonly #declarations = new Declarations();
   readonly #levels = new SharedLevels();
   /** By the only visible server. */
@@ -61,15 +82,24 @@ export class ClientViews {
   }
 
   /** Rejects with an `RpcError` if there is no room. */
-  async open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {
+  async open(client: GatewayClient, answers: Answers, terms: ViewTerms): Promise<Opened> {
     const { common, isSingle } = this.#parts;
-    const owns = (row: ServerRow): boolean => !isSingle && isOwn(row, answers);
-    const rows = common.inside.rows.filter(({ name }) => only === undefined || name === only);
+    const isMine = (row: ServerRow): boolean =>
+      terms.keepsState || isolationOf(row) !== 'per-session' || isSingle;
+    const owns = (row: ServerRow): boolean => !isSingle && isMine(row) && isOwn(row, answers);
+    const rows = common.inside.rows.filter(({ name }) => terms.only === undefined || name === terms.only);
     // A client that answers questions may get an own connection later, when entries change.
     const mayOwn = !isSingle && Object.keys(answers).length > 0;
-    if (!mayOwn && !rows.some(owns)) return this.#openCommon(client, only);
+    if (!mayOwn && !rows.some(owns)) return this.#openCommon(client, terms.only);
     if (this.#own.size >= this.#parts.maxIsolatedClients) await this.#makeRoom();
-    return this.#openOwn(client, answers, only, owns);
+    return this.#openOwn(client, answers, terms, { owns, isMine });
+  }
+
+  /** The instructions of the servers as far as they are known, for a client that has no view yet. */
+  async instructions(only: string | undefined): Promise<string> {
+    const { view } = this.#commonly(only);
+    await settlesWithin(this.#parts.clock, INSTRUCTIONS_MS, view.whenToolsKnown());
+    return toInstructions(instructionsBy(view), view);
   }
 
   /** The entries may have changed. */
@@ -85,36 +115,43 @@ export class ClientViews {
   /** Ends the client that has been unreachable for longest, if that is long enough. */
   async #makeRoom(): Promise<void> {
     const now = this.#parts.clock.now();
-    const sinceWhen = (client: ClientSession): number => client.disconnectedSince ?? now;
+    const sinceWhen = (client: GatewayClient): number => client.disconnectedSince ?? now;
     const [longest] = [...this.#own.values()].toSorted((a, b) => sinceWhen(a) - sinceWhen(b));
     if (longest !== undefined && now - sinceWhen(longest) >= GIVES_WAY_MS) await longest.close();
   }
 
-  #openCommon(client: ClientSession, only: string | undefined): Opened {
+  #openCommon(client: GatewayClient, only: string | undefined): Opened {
     const { common, isSingle } = this.#parts;
-    // An entry may become isolated while the client is there.
-    const isSeen = (row: ServerRow): boolean => isSingle || isolationOf(row) !== 'per-session';
-    const seen = this.#common.get(only) ?? this.#see({ only, isOwn: () => false, isSeen });
-    this.#common.set(only, seen);
     return {
-      ...seen,
+      ...this.#commonly(only),
+      turnsOf: this.#parts.turnsOf,
       setLevel: (level) => this.#requestLevel(client, level),
       rootsChanged: async () => {
-        if (this.#parts.isSingle) await common.inside.notifyServers(ROOTS_CHANGED);
+        if (isSingle) await common.inside.notifyServers(ROOTS_CHANGED);
       },
       close: async () => this.#forget(client),
     };
   }
 
+  #commonly(only: string | undefined): Seen {
+    // An entry may become isolated while the client is there.
+    const isSeen = (row: ServerRow): boolean => this.#parts.isSingle || isolationOf(row) !== 'per-session';
+    const seen = this.#common.get(only) ?? this.#see({ only, isOwn: () => false, isSeen });
+    this.#common.set(only, seen);
+    return seen;
+  }
+
   #openOwn(
-    client: ClientSession,
+    client: GatewayClient,
     answers: Answers,
-    only: string | undefined,
-    owns: (row: ServerRow) => boolean,
+    { only, isMany }: ViewTerms,
+    { owns, isMine }: Record<'owns' | 'isMine', (row: ServerRow) => boolean>,
   ): Opened {
     const { common, options, mark, idleStopMs, maxIsolatedClients, onown } = this.#parts;
+    const { clock, questionTimeoutMs, turnsOf } = this.#parts;
     if (this.#own.size >= maxIsolatedClients) throw full(maxIsolatedClients);
-    const own = new OwnConnections({
+    const connectionOf = (server: string): Connection | undefined => own.troupe.connection(server);
+    const own: OwnConnections = new OwnConnections({
       options: secondaryOptions(options),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
       cache: this.#declarations.of(answers),
@@ -122,10 +159,20 @@ export class ClientViews {
       seams: {
         declares: () => answers,
         handshakeMeta: mark.meta,
-        responders: () => ownResponders(client),
+        responders: (server) => {
+          if (!isMany) return ownResponders(client);
+          return isExact(connectionOf(server)) ? exactly : inTurns;
+        },
         onnotification: (notice) => notifyOwner(client, notice),
       },
     });
+    const turns = new ClientLock({
+      clock,
+      limitMs: questionTimeoutMs,
+      renew: async (server, signal) => connectionOf(server)?.restart({ signal }),
+    });
+    const exactly = exactResponders(answers);
+    const inTurns = sharedResponders(answers, turns);
     this.#own.set(own, client);
     onown(client, own.troupe);
     const isOwnServer = (server: string): boolean => {
@@ -133,7 +180,11 @@ export class ClientViews {
       return row !== undefined && owns(row);
     };
     return {
-      ...this.#see({ own, only, isOwn: isOwnServer, isSeen: () => true }),
+      ...this.#see({ own, only, isOwn: isOwnServer, isSeen: isMine }),
+      turnsOf: (server) => {
+        if (!isOwnServer(server)) return turnsOf(server);
+        return isMany && !isExact(connectionOf(server)) ? turns : undefined;
+      },
       setLevel: async (level) => {
         await Promise.all([own.troupe.setLogLevel(level), this.#requestLevel(client, level)]);
       },
@@ -155,12 +206,12 @@ export class ClientViews {
     return { view, offering: new ClientCatalog(view, () => (isAlone() ? undefined : naming)) };
   }
 
-  async #requestLevel(client: ClientSession, level: LoggingLevel): Promise<void> {
+  async #requestLevel(client: GatewayClient, level: LoggingLevel): Promise<void> {
     const changed = this.#levels.setLevel(client, level);
     if (changed !== undefined) await this.#parts.common.setLogLevel(changed);
   }
 
-  #forget(client: ClientSession): void {
+  #forget(client: GatewayClient): void {
     const changed = this.#levels.forget(client);
     if (changed !== undefined) this.#parts.common.setLogLevel(changed).catch(() => {});
   }
@@ -169,10 +220,10 @@ export class ClientViews {
 const ROOTS_CHANGED = 'notifications/roots/list_changed';
 
 /** Every notification over a client's own connection is for that client. */
-function notifyOwner(client: ClientSession, { server, method, params, origin }: ServerNotice): void {
+function notifyOwner(client: GatewayClient, { server, method, params, origin }: ServerNotice): void {
   switch (method) {
     case 'notifications/message':
-      client.notifyLog(params, requestBehind(origin)?.id);
+      notifyLog(client, params, origin);
       break;
     case 'notifications/resources/updated':
       client.notifyUpdated(server, true, params);
@@ -180,6 +231,11 @@ function notifyOwner(client: ClientSession, { server, method, params, origin }: 
     case 'notifications/elicitation/complete':
       client.notifyElicited(server, params);
   }
+}
+
+function notifyLog(client: GatewayClient, params: JsonObject, origin: Cause): void {
+  const request = requestBehind(origin);
+  (request?.client ?? client).notifyLog(params, request?.id);
 }
 
 function full(maxIsolatedClients: number): RpcError {

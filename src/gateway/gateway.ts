@@ -8,7 +8,12 @@
  * G3. `close` ends requests in flight within its limit, then every session, then every connection. Nothing is left.
  */
 import type { Subscriber } from 'rxjs';
+import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from '../mcp/messages.js';
 import type { Transport } from '../mcp/transport.js';
+import { RpcError } from '../protocol/protocol-client.js';
+import type { RequestHeaders } from '../transports/session-transport.js';
+import { messageOf } from '../text/error-message.js';
+import { RPC, toErrorAnswer } from './client/client-message.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import { freezeInDevelopment } from '../json/freeze.js';
@@ -21,10 +26,15 @@ import { settlesWithin } from '../async/timers.js';
 import type { StartReport } from '../runtime/start-report.js';
 import type { Troupe } from '../runtime/troupe.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
-import { ClientSession, type Opened } from './client/client-session.js';
-import { ClientViews } from './client-views.js';
+import { ClientSession } from './client/client-session.js';
+import type { ClientSettings, Opened } from './client/serving.js';
+import { SubjectClient } from './client/subject-client.js';
+import type { GatewayClient } from './client/client-request.js';
+import { envelopeOf } from './client/envelope.js';
+import { SubjectClients, type Subject } from './subject-clients.js';
+import { ClientViews, type ViewTerms } from './client-views.js';
 import { CommonConnections } from './shared-connections.js';
-import { invalidParams } from './client/error-answer.js';
+import { CLOSED, invalidParams, toRpcError } from './client/error-answer.js';
 import {
   checkGatewayOptions,
   DEFAULT_REQUEST_DRAIN_MS,
@@ -72,6 +82,20 @@ export interface ConnectOptions {
 
 const CONNECT_OPTIONS: OptionNames<ConnectOptions> = { server: true, endsWhenIdle: true };
 
+/** What is known of a request without a session besides its message. */
+export interface RequestTerms {
+  /** Aborts when the client is gone or cancels the request: it is given up then. */
+  readonly signal: AbortSignal;
+  /** Sends a notification before the answer. */
+  readonly notify: (notification: JSONRPCNotification) => void;
+  /** The headers of its HTTP request. Servers get those that their entry names. Default: none. */
+  readonly headers?: RequestHeaders;
+  /** Only this server, with its own names. Default: all servers. */
+  readonly server?: string;
+  /** Who sends it. Requests of different subjects share no connection over which servers may ask. Default: nobody knows. */
+  readonly subject?: string;
+}
+
 /** An event of a connection of the gateway. */
 export type GatewayEvent = LifecycleEvent & {
   /** Id of the session whose own connection the event is about; absent for shared connections. */
@@ -94,12 +118,15 @@ export class Gateway {
   readonly #common: CommonConnections;
   readonly #views: ClientViews;
   readonly #mark = new GatewayId();
-  readonly #subscriptions = new SharedSubscriptions();
   readonly #clients = new Set<ClientSession>();
+  readonly #subjects: SubjectClients;
+  readonly #settings: ClientSettings;
   readonly #observers = new Set<Subscriber<GatewayEvent>>();
   /** The last client that declared its capabilities, and the number of such clients. */
-  #lastClient: ClientSession | undefined;
+  #lastClient: GatewayClient | undefined;
   #opened = 0;
+  /** Whether requests came without a session: several programs may have sent them. */
+  #hasSubjects = false;
   #connected = 0;
   #resolveFirst: () => void = () => {};
   readonly #first = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
@@ -129,8 +156,8 @@ export class Gateway {
       idleStopMs,
       clock: this.#clock,
       questionTimeoutMs: this.#questionTimeoutMs,
-      clients: () => this.#clients,
-      onlyClient: () => (this.#opened === 1 ? this.#lastClient : undefined),
+      clients: () => [...this.#clients, ...this.#subjects.all],
+      onlyClient: () => (this.#opened === 1 && !this.#hasSubjects ? this.#lastClient : undefined),
       onchanged: () => this.#views.follow(),
     });
     this.troupe = this.#common.troupe;
@@ -143,9 +170,26 @@ export class Gateway {
       isSingle,
       maxIsolatedClients: options.maxIsolatedClients ?? DEFAULT_MAX_ISOLATED_CLIENTS,
       clock: this.#clock,
+      questionTimeoutMs: this.#questionTimeoutMs,
+      turnsOf: (name) => this.#common.turnsOf(name),
       idleStopMs,
       onown: ({ id }, troupe) => this.#follow(troupe, id),
     });
+    const { adminTools, offer, failClosed, bare, startGateMs, pageSize } = options;
+    this.#settings = {
+      clock: this.#clock,
+      serverInfo: toServerInfo(options),
+      isSelf: (meta) => this.#mark.isIn(meta),
+      subscriptions: new SharedSubscriptions(),
+      hasAdminTools: adminTools === true,
+      offer,
+      isFailClosed: failClosed === true,
+      isStartAwaited: bare === true,
+      listGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
+      questionTimeoutMs: this.#questionTimeoutMs,
+      pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
+    };
+    this.#subjects = new SubjectClients((answers, about) => this.#subjectClient(answers, about));
     const events = new Observable<GatewayEvent>((subscriber) => {
       if (this.#isOver) subscriber.complete();
       else this.#observers.add(subscriber);
@@ -221,35 +265,67 @@ export class Gateway {
     requireKnown('connect', options, CONNECT_OPTIONS);
     const { server, endsWhenIdle = false } = options;
     if (this.#closed !== undefined) throw closedError();
-    const { singleClient, adminTools, offer, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
-      this.#options;
-    if (singleClient === true && this.#connected > 0) {
+    if (this.#options.singleClient === true && this.#connected > 0) {
       throw new NotReadyError("A client was connected before, and 'singleClient' allows only one.");
     }
     this.#connected += 1;
     const client = new ClientSession({
       id: `client-${this.#connected}`,
       transport,
-      clock: this.#clock,
+      settings: this.#settings,
       logger: this.#logger,
-      serverInfo: toServerInfo(this.#options),
-      isSelf: (meta) => this.#mark.isIn(meta),
-      open: (who, answers) => this.#open(who, answers, server),
-      turnsOf: (name) => this.#common.turnsOf(name),
-      subscriptions: this.#subscriptions,
-      hasAdminTools: adminTools === true,
-      offer,
-      isFailClosed: failClosed === true,
-      isStartAwaited: bare === true,
-      listGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
-      questionTimeoutMs: this.#questionTimeoutMs,
-      pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
-      idleMs: endsWhenIdle ? (sessionIdleMs ?? DEFAULT_SESSION_IDLE_MS) : 0,
+      open: (who, answers) => this.#open(who, answers, { only: server, isMany: false, keepsState: true }),
+      instructions: () => this.#instructions(server),
+      idleMs: endsWhenIdle ? this.#sessionIdleMs : 0,
     });
     this.#clients.add(client);
     void client.closed.then(() => this.#clients.delete(client));
     await client.start();
     return client;
+  }
+
+  /**
+   * Answers a request that belongs to no session (MCP 2026-07-28). Never rejects: an error is part of the answer. For a
+   * transport of your own; `serveHttp` and `serveStdio` use it already, and `connect` takes such requests as well.
+   *
+   * @param message The request.
+   * @param terms Its signal, where its notifications go, and who sends it.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * const _meta = {
+   *   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+   *   'io.modelcontextprotocol/clientCapabilities': {},
+   * };
+   * const answer = await gateway.answer(
+   *   { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta } },
+   *   { signal: AbortSignal.timeout(10_000), notify: () => {} },
+   * );
+   * ```
+   */
+  async answer(message: JSONRPCRequest, terms: RequestTerms): Promise<JSONRPCResponse> {
+    const { id, method, params = {} } = message;
+    const { signal, notify, headers, server, subject } = terms;
+    try {
+      if (this.#closed !== undefined) throw CLOSED;
+      if (this.#options.singleClient === true) throw ONLY_CONNECTED;
+      const client = this.#subjects.of(envelopeOf(params).answers, { subject, server });
+      const result = await client.answer({
+        id,
+        method,
+        params,
+        headers,
+        givenUp: signal,
+        signal,
+        notify: (name, about) => notify({ jsonrpc: '2.0', method: name, params: about }),
+      });
+      return { jsonrpc: '2.0', id, result };
+    } catch (error) {
+      return toErrorAnswer(id, this.#toRpcError(error));
+    }
   }
 
   /**
@@ -317,16 +393,47 @@ export class Gateway {
     await this.troupe.listed();
   }
 
-  async #open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {
+  async #open(client: GatewayClient, answers: Answers, terms: ViewTerms): Promise<Opened> {
     // A refused client may try again.
     if (client !== this.#lastClient) this.#opened += 1;
     this.#lastClient = client;
     this.#resolveFirst();
     await Promise.race([this.start(), this.#read]);
-    if (only !== undefined && this.troupe.connection(only) === undefined) {
+    if (terms.only !== undefined && this.troupe.connection(terms.only) === undefined) {
       throw invalidParams('there is no server with that name');
     }
-    return this.#views.open(client, answers, only);
+    return this.#views.open(client, answers, terms);
+  }
+
+  #subjectClient(answers: Answers, { subject, server }: Subject): SubjectClient {
+    this.#hasSubjects = true;
+    this.#connected += 1;
+    const terms = { only: server, isMany: true, keepsState: subject !== undefined };
+    return new SubjectClient({
+      id: `client-${this.#connected}`,
+      answers,
+      settings: this.#settings,
+      open: (client) => this.#open(client, answers, terms),
+      instructions: () => this.#instructions(server),
+      idleMs: this.#sessionIdleMs,
+    });
+  }
+
+  /** Starts nothing. */
+  async #instructions(only: string | undefined): Promise<string> {
+    const isClientAwaited = this.#options.singleClient === true && this.#opened === 0;
+    return isClientAwaited || this.#started === undefined ? '' : this.#views.instructions(only);
+  }
+
+  get #sessionIdleMs(): number {
+    return this.#options.sessionIdleMs ?? DEFAULT_SESSION_IDLE_MS;
+  }
+
+  #toRpcError(error: unknown): RpcError {
+    const known = toRpcError(error);
+    if (known !== undefined) return known;
+    this.#logger.error('A request could not be answered.', { reason: messageOf(error) });
+    return new RpcError(RPC.internalError, 'Internal error', undefined);
   }
 
   #follow({ events$ }: Troupe, session?: string): void {
@@ -337,7 +444,7 @@ export class Gateway {
   }
 
   async #close(requestDrainMs: number): Promise<void> {
-    const clients = [...this.#clients];
+    const clients = [...this.#clients, ...this.#subjects.all];
     await settlesWithin(this.#clock, requestDrainMs, Promise.all(clients.map((client) => client.drain())));
     await Promise.all(clients.map((client) => client.close()));
     this.#resolveFirst();
@@ -346,6 +453,12 @@ export class Gateway {
     for (const observer of [...this.#observers]) observer.complete();
   }
 }
+
+const ONLY_CONNECTED = new RpcError(
+  RPC.serverError,
+  "'singleClient' allows only one client: connect its transport.",
+  { reason: 'single-client' },
+);
 
 function closedError(): NotReadyError {
   return new NotReadyError('The gateway is closed.');

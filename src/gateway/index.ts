@@ -4,7 +4,7 @@
 export { createGateway } from './gateway.js';
 export type { Answers } from './upstream/client-capabilities.js';
 
-export type { ConnectOptions, Gateway, GatewayEvent, GatewaySession } from './gateway.js';
+export type { ConnectOptions, Gateway, GatewayEvent, GatewaySession, RequestTerms } from './gateway.js';
 
 export type { GatewayOptions } from './gateway-options.js';
 

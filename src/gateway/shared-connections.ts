@@ -9,10 +9,10 @@ import type { TroupeOptions } from '../options.js';
 import type { Clock } from '../ports.js';
 import type { Responders } from '../server-requests/server-requests.js';
 import { Troupe } from '../runtime/troupe.js';
-import type { ClientSession } from './client/client-session.js';
+import type { GatewayClient } from './client/client-request.js';
 import type { Answers } from './upstream/client-capabilities.js';
-import { isolationOf, type GatewayId } from './upstream/isolation.js';
-import { ownResponders, requestBehind, sharedResponders } from './client/questions.js';
+import { isExact, isolationOf, type GatewayId } from './upstream/isolation.js';
+import { exactResponders, ownResponders, requestBehind, sharedResponders } from './client/questions.js';
 import { restingEntry } from './upstream/own-connections.js';
 import { ClientLock } from './upstream/client-lock.js';
 
@@ -28,9 +28,9 @@ export interface CommonConnectionsParts {
   readonly clock: Clock;
   /** Time limit for a client's answer, milliseconds. */
   readonly questionTimeoutMs: number;
-  readonly clients: () => Iterable<ClientSession>;
+  readonly clients: () => Iterable<GatewayClient>;
   /** The client, if there has been only one. */
-  readonly onlyClient: () => ClientSession | undefined;
+  readonly onlyClient: () => GatewayClient | undefined;
   readonly onchanged: () => void;
 }
 
@@ -40,7 +40,8 @@ export class CommonConnections {
   readonly troupe: Troupe;
   readonly #parts: CommonConnectionsParts;
   readonly #turns: ClientLock;
-  readonly #responders: Responders;
+  readonly #inTurns: Responders;
+  readonly #exactly: Responders;
 
   constructor(parts: CommonConnectionsParts) {
     this.#parts = parts;
@@ -49,7 +50,8 @@ export class CommonConnections {
       limitMs: parts.questionTimeoutMs,
       renew: async (server, signal) => this.troupe.connection(server)?.restart({ signal }),
     });
-    this.#responders = sharedResponders(parts.shared, this.#turns);
+    this.#inTurns = sharedResponders(parts.shared, this.#turns);
+    this.#exactly = exactResponders(parts.shared);
     this.troupe = new Troupe(parts.options, {
       declares: (server) => this.#declares(server),
       handshakeMeta: parts.mark.meta,
@@ -60,9 +62,10 @@ export class CommonConnections {
     });
   }
 
-  /** The lock of a server that may ask its clients; undefined if it asks nobody, or only one client. */
+  /** The lock of a server that may ask its clients; undefined if it asks nobody, only one client, or says whom. */
   turnsOf(server: string): ClientLock | undefined {
-    return this.#isAsking(server) ? this.#turns : undefined;
+    const isNeeded = this.#isAsking(server) && !isExact(this.troupe.connection(server));
+    return isNeeded ? this.#turns : undefined;
   }
 
   /** Whether it is shared and sees client capabilities. */
@@ -79,7 +82,10 @@ export class CommonConnections {
 
   #respondersOf(server: string): Responders {
     const { isSingle, onlyClient } = this.#parts;
-    if (!isSingle) return this.#isAsking(server) ? this.#responders : NOBODY;
+    if (!isSingle) {
+      if (!this.#isAsking(server)) return NOBODY;
+      return isExact(this.troupe.connection(server)) ? this.#exactly : this.#inTurns;
+    }
     const client = onlyClient();
     return client === undefined ? NOBODY : ownResponders(client);
   }

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/visible-text.js';
-import { RequestLostError, RpcError } from './protocol-client.js';
+import { isQuestion, RequestLostError, RpcError } from './protocol-client.js';
 import { asText } from '../text/as-text.js';
 
 /** Only these may be answered with questions. */
@@ -28,19 +28,24 @@ export interface RoundPorts {
 export async function inRounds(method: string, params: JsonObject, ports: RoundPorts): Promise<JsonObject> {
   let sent = params;
   for (let round = 0; ; round += 1) {
-    const result = await ports.send(sent);
-    const type = result['resultType'] ?? 'complete';
-    if (type === 'complete') return result;
-    if (type !== 'input_required') {
-      throw unusable(
-        `The answer to ${method} has the unknown result type ${cutText(JSON.stringify(type), 40)}.`,
-      );
-    }
-    if (!MAY_ASK.has(method)) throw unusable(`The server answered ${method} with questions.`);
+    const result = checked(method, await ports.send(sent));
+    if (!isQuestion(result)) return result;
     if (round === MAX_ROUNDS)
       throw unusable(`The server still had questions after ${MAX_ROUNDS} rounds of ${method}.`);
     sent = { ...params, ...(await answered(result, ports)) };
   }
+}
+
+/** The answer of one round. Throws a `RequestLostError` if it is neither a result nor questions. */
+export function checked(method: string, result: JsonObject): JsonObject {
+  const type = result['resultType'] ?? 'complete';
+  if (type !== 'complete' && !isQuestion(result))
+    throw unusable(
+      `The answer to ${method} has the unknown result type ${cutText(JSON.stringify(type), 40)}.`,
+    );
+  if (isQuestion(result) && !MAY_ASK.has(method))
+    throw unusable(`The server answered ${method} with questions.`);
+  return result;
 }
 
 /** What the next round adds to the params. The state is returned unchanged, or left out if there was none. */

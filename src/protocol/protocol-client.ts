@@ -47,6 +47,11 @@ export interface RequestOptions {
   readonly origin?: RequestOrigin;
   /** Headers for its HTTP request, if it has one. */
   readonly headers?: MessageHeaders | undefined;
+  /**
+   * Only in the new era: what this round of the request adds to its params. The questions of the server are the answer then,
+   * and the caller makes the next round. Default: the client makes all rounds.
+   */
+  readonly round?: JsonObject | undefined;
 }
 
 /** What is known of a request of the server, besides its content. */
@@ -94,6 +99,11 @@ export interface ProtocolClient {
   oninterest?: (() => void) | undefined;
   /** Called if the server no longer speaks the version that was agreed on. */
   onrefused?: ((refusal: ProtocolFailure) => void) | undefined;
+}
+
+/** Whether the answer to a request asks for input instead of giving a result (MCP 2026-07-28). */
+export function isQuestion(answer: JsonObject): boolean {
+  return answer['resultType'] === 'input_required';
 }
 
 /** A stream of changes that the server has acknowledged (MCP 2026-07-28, `subscriptions/listen`). */

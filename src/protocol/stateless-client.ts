@@ -19,7 +19,7 @@ import type { RawFailure } from '../failures/transport-error.js';
 import type { AbortListener, AbortSignalLike } from '../async/abort.js';
 import { resultWithoutNulls } from './absent-nulls.js';
 import type { Inbound, InboundRequest } from './inbound-message.js';
-import { inRounds } from './input-rounds.js';
+import { checked, inRounds } from './input-rounds.js';
 import { cancellationOf, MessageClient } from './message-client.js';
 import { mirroredArguments, requestHeaders, type MirroredArgument } from './mirrored-headers.js';
 import {
@@ -173,7 +173,9 @@ class StatelessClient extends MessageClient {
   }
 
   async #complete(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    const { signal, origin } = options;
+    const { signal, origin, round } = options;
+    if (round !== undefined)
+      return checked(method, await this.#askAgain(method, { ...params, ...round }, options));
     return inRounds(method, params, {
       send: (all) => this.#askAgain(method, all, options),
       answer: (question, about) =>

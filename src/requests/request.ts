@@ -49,6 +49,8 @@ export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
 export interface InternalRequestOptions extends RequestOptions {
   /** As for a call. */
   readonly headers?: InternalCallOptions['headers'];
+  /** As for a call. */
+  readonly round?: InternalCallOptions['round'];
 }
 
 export interface Asked {
@@ -93,16 +95,16 @@ export class ServerRequest implements Exchange<Answered> {
 
   send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
     const { method, params, about } = this.asked;
-    const { context, onProgress, headers: received } = this.options;
+    const { context, onProgress, headers: received, round } = this.options;
     const headers = received && { received };
     const origin = { method, name: about, context };
     if (onProgress === undefined)
-      return client.request(method, params, { signal: deadline, origin, headers });
+      return client.request(method, params, { signal: deadline, origin, headers, round });
     const heard = (progress: Progress): void => {
       deadline.renew();
       notifyProgress(this.ports, session, method, onProgress, progress);
     };
-    return client.request(method, params, { signal: deadline, origin, onProgress: heard, headers });
+    return client.request(method, params, { signal: deadline, origin, onProgress: heard, headers, round });
   }
 
   accept(answer: JsonObject, session: Session): Answered {

@@ -136,8 +136,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/gateway/index',
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
-      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
       Offer OfferMode OfferOptions
+      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestTerms
       HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },

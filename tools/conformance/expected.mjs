@@ -8,8 +8,10 @@
 const CONFORMANCE = { folder: '@modelcontextprotocol/conformance', version: '0.1.16' };
 const CONFORMANCE_NEXT = { folder: 'conformance-next', version: '0.2.0-alpha.12' };
 const REVISION = '2025-11-25';
+const NEW_REVISION = '2026-07-28';
 
 const DPOP = 'tokens that are bound to a key (DPoP, SEP-1932)';
+const TASKS = 'tasks (SEP-2663)';
 
 /** The client parts need a client, the others a gateway. */
 export const PARTS = [
@@ -174,6 +176,67 @@ export const PARTS = [
       'server-session-lifecycle': { checks: 3, isOptional: true },
       'json-schema-2020-12': { checks: 8, isOptional: true },
       'server-sse-polling': { checks: 2, isOptional: true },
+    },
+  },
+  {
+    id: 'server-2026-07-28',
+    leg: 'server',
+    title: `Server, required by ${NEW_REVISION}`,
+    suite: CONFORMANCE_NEXT,
+    fixture: 'new-era-server.mjs',
+    all: ['--requirements', NEW_REVISION],
+    one: ['--spec-version', NEW_REVISION, '--force'],
+    scenarios: {
+      'server-stateless': { checks: 30 },
+      caching: { checks: 8 },
+      'completion-complete': { checks: 2 },
+      'tools-list': { checks: 4 },
+      'tools-call-simple-text': { checks: 2 },
+      'tools-call-image': { checks: 2 },
+      'tools-call-audio': { checks: 2 },
+      'tools-call-embedded-resource': { checks: 2 },
+      'tools-call-mixed-content': { checks: 2 },
+      'tools-call-error': { checks: 2 },
+      'tools-call-with-progress': { checks: 2 },
+      'server-sse-multiple-streams': { checks: 1 },
+      'resources-list': { checks: 2 },
+      'resources-read-text': { checks: 2 },
+      'resources-read-binary': { checks: 2 },
+      'resources-templates-read': { checks: 2 },
+      'sep-2164-resource-not-found': { checks: 4 },
+      'prompts-list': { checks: 2 },
+      'prompts-get-simple': { checks: 2 },
+      'prompts-get-with-args': { checks: 2 },
+      'prompts-get-embedded-resource': { checks: 2 },
+      'prompts-get-with-image': { checks: 2 },
+      'dns-rebinding-protection': { checks: 2 },
+      'input-required-result-basic-elicitation': { checks: 3 },
+      'input-required-result-basic-sampling': { checks: 3 },
+      'input-required-result-basic-list-roots': { checks: 3 },
+      'input-required-result-request-state': { checks: 3 },
+      'input-required-result-multiple-input-requests': { checks: 3 },
+      'input-required-result-multi-round': { checks: 4 },
+      'input-required-result-missing-input-response': { checks: 2 },
+      'input-required-result-non-tool-request': { checks: 3 },
+      'input-required-result-result-type': { checks: 2 },
+      'input-required-result-unsupported-methods': { checks: 2 },
+      'input-required-result-tampered-state': { checks: 2 },
+      'input-required-result-capability-check': { checks: 2 },
+      'input-required-result-ignore-extra-params': { checks: 2 },
+      'input-required-result-validate-input': { checks: 3 },
+      'json-schema-2020-12': { checks: 8, isOptional: true },
+      'http-header-validation': { checks: 14, isOptional: true },
+      'http-custom-header-server-validation': { checks: 10, isOptional: true },
+      'tasks-lifecycle': { lacks: TASKS, isOptional: true },
+      'tasks-capability-negotiation': { lacks: TASKS, isOptional: true },
+      'tasks-wire-fields': { lacks: TASKS, isOptional: true },
+      'tasks-request-state-removal': { lacks: TASKS, isOptional: true },
+      'tasks-mrtr-input': { lacks: TASKS, isOptional: true },
+      'tasks-request-headers': { lacks: TASKS, isOptional: true },
+      'tasks-dispatch-and-envelope': { lacks: TASKS, isOptional: true },
+      'tasks-status-notifications': { isOptional: true },
+      'tasks-required-task-error': { lacks: TASKS, isOptional: true },
+      'tasks-mrtr-composition': { lacks: TASKS, isOptional: true },
     },
   },
 ];

@@ -7,18 +7,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const TROUPE = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
-const FIXTURE = fileURLToPath(new URL('fixture/server.mjs', import.meta.url));
 const START_LIMIT_MS = 30_000;
 const END_LIMIT_MS = 15_000;
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/mcp/;
 
-/** Resolves when it listens. `close` resolves with its exit code, null if it had to be killed. */
-export async function startGateway() {
+/**
+ * Resolves when it listens. `fixture` is the program behind it. `close` resolves with its exit code, null if it had to be
+ * killed.
+ */
+export async function startGateway(fixture = 'server.mjs') {
+  const program = fileURLToPath(new URL(`fixture/${fixture}`, import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'troupe-conformance-'));
   const config = join(folder, 'mcp.json');
   await writeFile(
     config,
-    JSON.stringify({ mcpServers: { fixture: { command: process.execPath, args: [FIXTURE] } } }),
+    JSON.stringify({ mcpServers: { fixture: { command: process.execPath, args: [program] } } }),
   );
   const words = ['serve', '--bare', '--http=0', '--no-token', '--config', config];
   const child = spawn(process.execPath, [TROUPE, ...words], {

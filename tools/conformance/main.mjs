@@ -67,15 +67,16 @@ function choose({ client, server, only = [] }) {
 async function playAll(parts, only) {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const turnstile = await openTurnstile();
-  let gateway;
+  const gateways = new Map();
   const problems = [];
   try {
     for (const part of parts) {
       console.log(`\n${part.title} (${part.suite.folder} ${part.suite.version})`);
-      if (part.leg === 'server') gateway ??= await startGateway();
+      const { fixture = 'server.mjs' } = part;
+      if (part.leg === 'server' && !gateways.has(fixture)) gateways.set(fixture, await startGateway(fixture));
       const played = await playPart(part, {
         only: only?.filter((name) => name in part.scenarios),
-        url: gateway?.url,
+        url: part.leg === 'server' ? gateways.get(fixture).url : undefined,
         env: turnstile.env,
         onScenario: (name) => console.log(`  … ${name}`),
         signal,
@@ -85,8 +86,10 @@ async function playAll(parts, only) {
     }
   } finally {
     turnstile.close();
-    const code = (await gateway?.close()) ?? 0;
-    if (code !== 0) problems.push(`the gateway has ended with ${code}\n${gateway.log()}`);
+    for (const gateway of gateways.values()) {
+      const code = await gateway.close();
+      if (code !== 0) problems.push(`the gateway has ended with ${code}\n${gateway.log()}`);
+    }
   }
   return problems;
 }

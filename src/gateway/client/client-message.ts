@@ -6,6 +6,7 @@
  * C2. A message without a method is not answered under its id: that id is one of ours.
  */
 import type {
+  JSONRPCErrorResponse,
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
@@ -14,7 +15,12 @@ import type {
 } from '../../mcp/messages.js';
 import { isJsonObject } from '../../json/json-object.js';
 import { writeJson } from '../../json/write-json.js';
-import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../../protocol/protocol-client.js';
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  type RpcError,
+} from '../../protocol/protocol-client.js';
 
 /** JSON-RPC 2.0, section 5.1; the last one is from the range for implementations. */
 export const RPC = {
@@ -48,6 +54,17 @@ export function rpcError(
   data?: Readonly<Record<string, unknown>>,
 ): RpcErrorAnswer {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+export function toErrorAnswer(
+  id: RequestId,
+  { rpcCode: code, message, data }: RpcError,
+): JSONRPCErrorResponse {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code, message, ...(data === undefined ? {} : { data }) },
+  };
 }
 
 /** The answer to bytes that are not JSON. */

@@ -4,14 +4,15 @@
  *
  * Longer than 300 lines because it handles every MCP method; each handler is short.
  */
+import { eraOf } from '../../../machines/policy/protocol-era.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { Tool } from '../../mcp/server-offers.js';
 import { JsonRpcError, NotReadyError, UnsupportedError } from '../../errors.js';
 import { failureError } from '../../failures/failure-error.js';
-import type { Connection } from '../../servers/connection.js';
+import type { Connection, WaitOptions } from '../../servers/connection.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { Clock } from '../../ports.js';
-import { RpcError, type Progress } from '../../protocol/protocol-client.js';
+import { RpcError } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/timers.js';
 import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
@@ -22,8 +23,9 @@ import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './e
 import type { Named, ClientCatalog } from './client-catalog.js';
 import { pageOf } from './pages.js';
 import type { ServerResource } from './resource-addresses.js';
-import { RequestOfClient, type AskedClient } from './questions.js';
-import type { ClientRequest } from './rpc-link.js';
+import type { AskedClient, ClientRequest } from './client-request.js';
+import { metaForServer } from './envelope.js';
+import { RequestOfClient } from './questions.js';
 import {
   notWorking,
   outcomesOf,
@@ -41,7 +43,7 @@ import { ClientOffer } from './client-offer.js';
 import type { Subscriptions } from './subscriptions.js';
 
 /** MCP specification 2025-11-25, "Elicitation", URL elicitation required. */
-const ELICITATION_NEEDED = -32042;
+export const ELICITATION_NEEDED = -32042;
 
 export interface ClientRequestsParts {
   readonly clock: Clock;
@@ -51,7 +53,6 @@ export interface ClientRequestsParts {
   readonly subscriptions: Subscriptions;
   /** The lock of a server; undefined if it takes any number of requests at the same time. */
   readonly turnsOf: (server: string) => ClientLock | undefined;
-  readonly reportProgress: (token: string | number, progress: Progress, request: ClientRequest) => void;
   readonly hasAdminTools: boolean;
   /** Which tools the client is offered at once. Undefined: all. */
   readonly offer: Offer | undefined;
@@ -142,7 +143,7 @@ export class ClientRequests {
       if (tool === undefined) throw this.#unknownTool(name);
       return await this.#sendCall(request, name, tool, args);
     } catch (error) {
-      this.#awaitElicitations(error);
+      this.#awaitElicitations(this.#askedBy(request), error);
       return toToolAnswer(error);
     }
   }
@@ -174,17 +175,18 @@ export class ClientRequests {
   }
 
   async #subscribe(request: ClientRequest): Promise<JsonObject> {
-    const uri = uriOf(request);
-    const { subscriptions } = this.#parts;
+    await this.watch(uriOf(request), this.#parts.subscriptions, { signal: request.signal });
+    return {};
+  }
+
+  /** Subscribes to the resource with that address. Rejects as a request does. */
+  async watch(uri: string, subscriptions: Subscriptions, options: WaitOptions): Promise<void> {
     if (uri === STATUS_URI) {
       subscriptions.toStatus = true;
-      return {};
+      return;
     }
     const resource = await this.#resource(uri);
-    await subscriptions
-      .add(uri, resource, { signal: request.signal })
-      .catch(this.#toUnknown(resource.server, uri));
-    return {};
+    await subscriptions.add(uri, resource, options).catch(this.#toUnknown(resource.server, uri));
   }
 
   async #unsubscribe(request: ClientRequest): Promise<JsonObject> {
@@ -224,7 +226,7 @@ export class ClientRequests {
     about: string,
     changes: JsonObject = {},
   ): Promise<JsonObject> {
-    const { _meta: _, ...params } = request.params;
+    const { _meta: _m, inputResponses: _i, requestState: _s, ...params } = request.params;
     const meta = metaOf(request.params);
     const sent = { ...params, ...changes, ...(meta === undefined ? {} : { _meta: meta }) };
     return this.#inTurn(server, request, (connection) =>
@@ -239,9 +241,10 @@ export class ClientRequests {
   ): Promise<JsonObject> {
     const connection = this.#parts.view.connection(server);
     if (connection === undefined) throw invalidParams(`there is no server '${server}' any more`);
-    const { client, offering, turnsOf } = this.#parts;
-    const turns = turnsOf(server);
-    const leave = await turns?.take(server, client, request.signal);
+    if (request.asked !== undefined && request.params['requestState'] !== undefined)
+      await requireRounds(connection, request.signal);
+    const { offering, turnsOf } = this.#parts;
+    const leave = await turnsOf(server)?.take(server, this.#askedBy(request), request.signal);
     try {
       return offering.addresses.addressed(server, await send(connection));
     } finally {
@@ -249,14 +252,26 @@ export class ClientRequests {
     }
   }
 
-  #optionsOf(request: ClientRequest): Pick<InternalCallOptions, 'context' | 'headers' | 'onProgress'> {
-    const { client, reportProgress } = this.#parts;
+  #optionsOf(
+    request: ClientRequest,
+  ): Pick<InternalCallOptions, 'context' | 'headers' | 'onProgress' | 'round'> {
+    const client = this.#askedBy(request);
     const { _meta: meta } = request.params;
     const token = isJsonObject(meta) ? meta['progressToken'] : undefined;
     const { headers } = request;
     const context = new RequestOfClient(client, request);
-    if (typeof token !== 'string' && typeof token !== 'number') return { context, headers };
-    return { context, headers, onProgress: (progress) => reportProgress(token, progress, request) };
+    const round = roundOf(request);
+    if (typeof token !== 'string' && typeof token !== 'number') return { context, headers, round };
+    return {
+      context,
+      headers,
+      round,
+      onProgress: (progress) => client.notifyProgress(token, progress, request.id),
+    };
+  }
+
+  #askedBy({ asked }: ClientRequest): AskedClient {
+    return asked ?? this.#parts.client;
   }
 
   async #list<T>(
@@ -395,12 +410,12 @@ export class ClientRequests {
   }
 
   /** A server may refuse a call until a person has visited an address, and report when that is done. */
-  #awaitElicitations(error: unknown): void {
+  #awaitElicitations(client: AskedClient, error: unknown): void {
     if (!(error instanceof JsonRpcError) || error.rpcCode !== ELICITATION_NEEDED) return;
     const { elicitations } = isJsonObject(error.data) ? error.data : {};
     for (const each of Array.isArray(elicitations) ? elicitations : []) {
       const id: unknown = isJsonObject(each) ? each['elicitationId'] : undefined;
-      if (typeof id === 'string') this.#parts.client.awaits(error.server ?? '', id);
+      if (typeof id === 'string') client.awaits(error.server ?? '', id);
     }
   }
 }
@@ -411,9 +426,29 @@ function uriOf({ params }: ClientRequest): string {
   throw invalidParams("'uri' is not a string");
 }
 
-/** The client's `_meta` without the progress token, which belongs to the client's request. */
-function metaOf(params: JsonObject): JsonObject | undefined {
-  if (!isJsonObject(params['_meta'])) return undefined;
-  const { progressToken: _, ...meta } = params['_meta'];
-  return Object.keys(meta).length === 0 ? undefined : meta;
+/** The client's `_meta` without what belongs to the client's request alone. */
+function metaOf({ _meta: meta }: JsonObject): JsonObject | undefined {
+  return isJsonObject(meta) ? metaForServer(meta) : undefined;
 }
+
+/** What a request without a session adds for a server that makes its rounds with the client itself. */
+function roundOf({ params, asked }: ClientRequest): JsonObject | undefined {
+  if (asked === undefined) return undefined;
+  const { inputResponses, requestState } = params;
+  return {
+    ...(inputResponses !== undefined && { inputResponses }),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
+/** Only servers of the new era give states. Those for the questions of other servers are known to the gateway alone. */
+async function requireRounds(connection: Connection, signal: AbortSignal): Promise<void> {
+  if (connection.status.protocolVersion === null) await connection.ready({ signal });
+  if (eraOf(connection.status.protocolVersion) === 'old') throw UNKNOWN_STATE;
+}
+
+const UNKNOWN_STATE = new RpcError(
+  RPC.invalidParams,
+  "'requestState' is unknown: it was used before, is too old, or belongs to another process of the gateway. Send the request without it.",
+  { reason: 'unknown-request-state' },
+);

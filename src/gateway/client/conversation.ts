@@ -8,6 +8,7 @@
  */
 import type { Transport, MessageExtraInfo } from '../../mcp/transport.js';
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
+import { LISTEN } from './envelope.js';
 import { idInUse, RPC, rpcError, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 import { toError } from '../../text/error-message.js';
 
@@ -25,16 +26,18 @@ export type ReceivedMessage =
   Deliverable | { readonly kind: 'refused'; readonly answer: RpcErrorAnswer } | { readonly kind: 'ignored' };
 
 export class Conversation {
-  /** By id, whether the client may cancel it. */
-  readonly #pending = new Map<RequestId, boolean>();
+  /** The methods of unanswered requests. */
+  readonly #pending = new Map<RequestId, string>();
   readonly #asked = new Set<RequestId>();
   #drained: (() => void) | undefined;
   #closing: string | undefined;
   #version: string | undefined;
 
-  /** Number of unanswered requests. */
+  /** Number of unanswered requests. A stream of changes has its answer when it ends, so it does not count. */
   get pending(): number {
-    return this.#pending.size;
+    let count = 0;
+    for (const method of this.#pending.values()) if (method !== LISTEN) count += 1;
+    return count;
   }
 
   /** The negotiated protocol version; before that, the one that the client requests. */
@@ -59,7 +62,7 @@ export class Conversation {
 
   /** Resolves when every request is answered. For one caller at a time. */
   settled(): Promise<void> {
-    if (this.#pending.size === 0) return Promise.resolve();
+    if (this.pending === 0) return Promise.resolve();
     return new Promise((resolve) => (this.#drained = resolve));
   }
 
@@ -90,7 +93,7 @@ export class Conversation {
       return true;
     }
     if (message.id === undefined) return false;
-    const isOfInitialize = this.#pending.get(message.id) === false;
+    const isOfInitialize = this.#pending.get(message.id) === 'initialize';
     if (isOfInitialize && 'result' in message) this.#version = versionIn(message.result);
     return this.end(message.id);
   }
@@ -115,7 +118,7 @@ export class Conversation {
   /** Ends a request. False if it was not in flight. */
   end(id: RequestId): boolean {
     const wasPending = this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#drained?.();
+    if (this.#drained !== undefined && this.pending === 0) this.#drained();
     return wasPending;
   }
 
@@ -136,7 +139,7 @@ export class Conversation {
     if (this.#closing !== undefined) return refuse(RPC.serverError, this.#closing, 'closing');
     if (this.#pending.size >= MAX_PENDING)
       return refuse(RPC.serverError, `${MAX_PENDING} requests are in flight already.`, 'too-many-requests');
-    this.#pending.set(id, method !== 'initialize');
+    this.#pending.set(id, method);
     if (method === 'initialize') this.#version ??= versionIn(params);
     return { kind: 'request', message };
   }
@@ -156,7 +159,8 @@ export class Conversation {
   #cancelledBy(message: JSONRPCNotification): RequestId | undefined {
     if (message.method !== 'notifications/cancelled') return undefined;
     const id = requestIn(message);
-    return id !== undefined && this.#pending.get(id) === true ? id : undefined;
+    const method = id === undefined ? undefined : this.#pending.get(id);
+    return method === undefined || method === 'initialize' ? undefined : id;
   }
 }
 

@@ -13,7 +13,7 @@ import {
   UnknownToolError,
   UnsupportedError,
 } from '../../errors.js';
-import type { JsonObject } from '../../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import { RpcError } from '../../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
 
@@ -34,6 +34,24 @@ export function unknownResource(uri: string, message: string, about: JsonObject 
   return new RpcError(RESOURCE_NOT_FOUND, message, { uri, ...about });
 }
 
+/** The answer to requests in flight when the gateway or the session ends. */
+export const CLOSED = new RpcError(RPC.serverError, 'The gateway is ending this session.', {
+  reason: 'closing',
+});
+
+export const ITSELF = new RpcError(
+  RPC.invalidRequest,
+  'The client is this gateway itself: its own address is among its servers. Put it into a file that the gateway does not read.',
+  undefined,
+);
+
+/** The answer to a server that asks a client without a session while no request of it is in flight. */
+export const NO_REQUEST = new RpcError(
+  RPC.serverError,
+  'The client can be asked only during one of its requests.',
+  { reason: 'no-request' },
+);
+
 /** An error of Troupe as a JSON-RPC error; undefined for an internal error. */
 export function toRpcError(error: unknown): RpcError | undefined {
   if (error instanceof RpcError) return error;
@@ -49,6 +67,22 @@ export function toRpcError(error: unknown): RpcError | undefined {
     return new RpcError(RPC.methodNotFound, error.message, errorData(error));
   if (error instanceof TroupeError) return new RpcError(RPC.serverError, error.message, errorData(error));
   return error instanceof TypeError ? invalidParams(error.message) : undefined;
+}
+
+/** The same for a client without a session: an unknown resource has another code there (MCP 2026-07-28, "Error Codes"). */
+export function toStatelessError(error: unknown): unknown {
+  const answer = toRpcError(error);
+  if (answer?.rpcCode !== RESOURCE_NOT_FOUND) return answer ?? error;
+  return new RpcError(RPC.invalidParams, answer.message, answer.data);
+}
+
+/** The same for a request of a session. */
+export function toSessionError(method: string, error: unknown): unknown {
+  const answer = toRpcError(error);
+  const { uri } = isJsonObject(answer?.data) ? answer.data : {};
+  const isUnknown = method === 'resources/read' && answer?.rpcCode === RPC.invalidParams;
+  if (!isUnknown || typeof uri !== 'string') return answer ?? error;
+  return new RpcError(RESOURCE_NOT_FOUND, answer.message, answer.data);
 }
 
 /**

@@ -14,27 +14,9 @@ import type { Responder, Response } from '../../server-requests/responder.js';
 import type { Responders } from '../../server-requests/server-requests.js';
 import { RPC } from './client-message.js';
 import { ASKED_OF, type Answers } from '../upstream/client-capabilities.js';
-import type { ClientRequest } from './rpc-link.js';
+import type { AskedClient, ClientRequest } from './client-request.js';
 import type { ClientLock } from '../upstream/client-lock.js';
 import { GIVEN_UP, insteadOfAnswer, Unanswered } from './answer-limit.js';
-
-/** The part of a client that answers questions. */
-export interface AskedClient {
-  readonly answers: Answers;
-  /**
-   * Rejects with the client's `RpcError`, or one of ours if it is gone; with the reason of the signal; or with an
-   * `Unanswered` at the time limit.
-   */
-  ask(
-    method: string,
-    params: JsonObject,
-    about: { signal: AbortSignal; relatedTo: RequestId | undefined },
-  ): Promise<JsonObject>;
-  /** The client must learn when the person has finished at the address. */
-  awaits(server: string, elicitationId: string): void;
-  /** Passes on a message that the server logs during that request of the client. */
-  notifyLog(params: JsonObject, request: RequestId | undefined): void;
-}
 
 /** The origin of a client's request: the `context` of calls and requests. */
 export class RequestOfClient {
@@ -63,9 +45,20 @@ const REFUSED = -1;
 
 /** For a client's own connection. */
 export function ownResponders(client: AskedClient): Responders {
-  return respondersFor(client.answers, (method, params, about) => {
+  return respondersFor(client.answers, (method, params, about, causes) => {
     const request = requestBehind(about.origin);
-    return put(client, method, params, about, request?.id, request?.signal);
+    // A client without a session can be asked only during a request.
+    const asked = request ?? causes.map(requestBehind).findLast((cause) => cause !== undefined);
+    return put(asked?.client ?? client, method, params, about, request?.id, request?.signal);
+  });
+}
+
+/** For a server that always names the request it asks about; `declared` was declared to it. */
+export function exactResponders(declared: Answers): Responders {
+  return respondersFor(declared, async (method, params, about) => {
+    const request = requestBehind(about.origin);
+    if (request === undefined) return refusal(AMBIGUOUS);
+    return put(request.client, method, params, about, request.id, request.signal);
   });
 }
 

@@ -9,25 +9,13 @@
  */
 import type { Transport } from '../../mcp/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId } from '../../mcp/messages.js';
-import { LazyAbortController, type AbortSignalLike } from '../../async/abort.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError } from '../../protocol/protocol-client.js';
+import { LazyAbortController } from '../../async/abort.js';
 import type { RequestHeaders } from '../../transports/session-transport.js';
 import { toError } from '../../text/error-message.js';
-import { idInUse, RPC, toClientMessage, type RpcErrorAnswer } from './client-message.js';
-
-/** A request of the client. */
-export interface ClientRequest {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: JsonObject;
-  /** The headers of its HTTP request; undefined if it came in another way. */
-  readonly headers: RequestHeaders | undefined;
-  /** Aborts when the client cancels the request, and when it is gone. */
-  readonly givenUp: AbortSignalLike;
-  /** The same as an `AbortSignal`, for APIs that need one. */
-  readonly signal: AbortSignal;
-}
+import type { ClientRequest } from './client-request.js';
+import { idInUse, RPC, toClientMessage, toErrorAnswer, type RpcErrorAnswer } from './client-message.js';
 
 /** A request that the client waits for. */
 class WorkOf implements ClientRequest {
@@ -264,12 +252,4 @@ export class RpcLink {
     this.#onidle?.();
     this.#listener.closed();
   }
-}
-
-function toErrorAnswer(id: RequestId, { rpcCode: code, message, data }: RpcError): RpcErrorAnswer {
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code, message, ...(data === undefined ? {} : { data: data as object }) },
-  };
 }

@@ -1,30 +1,50 @@
-/** The subscriptions of one client. Over shared connections, they are counted together with those of the other clients. */
+/** The subscriptions of one client, or of one of its streams. Those that share a connection are counted together. */
 import type { Connection, WaitOptions } from '../../servers/connection.js';
 import type { ServerView } from '../upstream/server-view.js';
 import type { ServerResource } from './resource-addresses.js';
+import type { Clock } from '../../ports.js';
 import type { SharedSubscriptions } from '../upstream/shared-preferences.js';
+
+/** Changes of the status within this time become one notification, milliseconds. */
+const STATUS_PAUSE_MS = 200;
+
+export interface SubscriptionsParts {
+  readonly view: ServerView;
+  /** Who is subscribed over that connection. */
+  readonly subscribersOf: (server: string) => SharedSubscriptions;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+}
 
 export class Subscriptions {
   /** Whether it is subscribed to the gateway's own resource. */
   toStatus = false;
-  readonly #view: ServerView;
-  readonly #shared: SharedSubscriptions;
+  readonly #parts: SubscriptionsParts;
+  #statusTimer: unknown;
   /** The subscribed resources, by the address that the client uses. */
   readonly #resources = new Map<string, ServerResource[]>();
 
-  constructor(view: ServerView, shared: SharedSubscriptions) {
-    this.#view = view;
-    this.#shared = shared;
+  constructor(parts: SubscriptionsParts) {
+    this.#parts = parts;
+  }
+
+  /** The status has changed: calls `notify` soon, if it is subscribed to it. */
+  statusMoved(notify: () => void): void {
+    if (!this.toStatus || this.#statusTimer !== undefined) return;
+    this.#statusTimer = this.#parts.clock.setTimeout(() => {
+      this.#statusTimer = undefined;
+      notify();
+    }, STATUS_PAUSE_MS);
   }
 
   /** If the server refuses, the subscription is removed again. */
   async add(address: string, { server, uri }: ServerResource, options: WaitOptions): Promise<void> {
-    const isShared = !this.#view.isOwn(server);
-    if (isShared) this.#shared.add(server, uri, this);
+    const { view, subscribersOf } = this.#parts;
+    const subscribers = subscribersOf(server);
+    subscribers.add(server, uri, this);
     try {
-      await this.#view.connection(server)?.subscribe(uri, options);
+      await view.connection(server)?.subscribe(uri, options);
     } catch (error) {
-      if (isShared && !this.#has({ server, uri })) this.#shared.delete(server, uri, this);
+      if (!this.#has({ server, uri })) subscribers.delete(server, uri, this);
       throw error;
     }
     const others = (this.#resources.get(address) ?? []).filter((one) => !isSame(one, { server, uri }));
@@ -58,6 +78,7 @@ export class Subscriptions {
 
   /** Ends all subscriptions, because the client is gone. */
   close(): void {
+    this.#parts.clock.clearTimeout(this.#statusTimer);
     for (const address of this.#resources.keys()) this.delete(address, {}).catch(() => {});
   }
 
@@ -68,8 +89,8 @@ export class Subscriptions {
 
   /** The connection to notify, if nobody else is subscribed over it. */
   #end({ server, uri }: ServerResource): Connection | undefined {
-    const isLast = this.#view.isOwn(server) || this.#shared.delete(server, uri, this);
-    return isLast ? this.#view.connection(server) : undefined;
+    const { view, subscribersOf } = this.#parts;
+    return subscribersOf(server).delete(server, uri, this) ? view.connection(server) : undefined;
   }
 }
 

@@ -11,6 +11,7 @@ import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
 import { SESSION_HEADER, SESSION_OVER, type HttpSession } from './http-client-session.js';
+import { isStateless, type HttpExchanges } from './http-exchanges.js';
 import type { HttpSessions, Route } from './http-client-sessions.js';
 
 const METHODS = 'GET, POST, DELETE';
@@ -24,6 +25,11 @@ const NO_SUCH_METHOD: Refused = {
   status: 405,
   error: `This address takes ${METHODS}.`,
   headers: { allow: METHODS },
+};
+const ONLY_POST: Refused = {
+  status: 405,
+  error: 'Without a session, this address takes POST.',
+  headers: { allow: 'POST' },
 };
 const NOT_JSON: Refused = { status: 415, error: 'The body must be JSON: Content-Type: application/json.' };
 const NO_ANSWER: Refused = {
@@ -40,12 +46,14 @@ const NO_SUCH_VERSION: Refused = {
   status: 400,
   error: `This protocol version is not supported. Supported: ${KNOWN_VERSIONS.join(', ')}.`,
 };
-const OWN_HEADERS = 'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id';
+const OWN_HEADERS =
+  'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id';
 const CORS_READABLE = 'mcp-session-id, www-authenticate';
 
 export interface RoutesOptions {
   readonly access: HttpAccess;
   readonly sessions: HttpSessions;
+  readonly exchanges: HttpExchanges;
   readonly oauth: ProtectedResource | undefined;
   /** The origin by which clients know the service. */
   readonly origin: URL;
@@ -105,9 +113,11 @@ export class HttpRoutes {
   async #converse(exchange: Exchange): Promise<void> {
     const { request, response, place } = exchange;
     // An open session has been admitted before, and its server may have gone since.
-    const stranger = request.headers[SESSION_HEADER] === undefined;
-    const nowhere = stranger ? await this.#options.sessions.whyNowhere(place) : undefined;
+    const isOfSession = request.headers[SESSION_HEADER] !== undefined;
+    const nowhere = !isOfSession ? await this.#options.sessions.whyNowhere(place) : undefined;
     if (nowhere !== undefined) return refuse(response, nowhere);
+    if (!isOfSession && request.method !== 'POST' && isStateless(undefined, request))
+      return refuse(response, ONLY_POST);
     switch (request.method) {
       case 'POST':
         return this.#post(exchange);
@@ -122,7 +132,7 @@ export class HttpRoutes {
 
   async #post(exchange: Exchange): Promise<void> {
     const { request, response, caller, place } = exchange;
-    const { maxBodyBytes, sessions } = this.#options;
+    const { exchanges, maxBodyBytes, sessions } = this.#options;
     const { headers } = request;
     if (!isJson(headers)) return refuse(response, NOT_JSON);
     if (!takesStream(headers) && !takesJson(headers)) return refuse(response, NO_ANSWER);
@@ -139,6 +149,10 @@ export class HttpRoutes {
       const excess = excessOf(text);
       if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
       return answerJson(response, 413, tooComplex(null, excess));
+    }
+    if (isStateless(body, request)) {
+      this.#endWithToken(response, caller);
+      return exchanges.answer(body, { ...exchange, takesStream: takesStream(headers) });
     }
     if (headers[SESSION_HEADER] !== undefined) {
       const session = this.#session(exchange);

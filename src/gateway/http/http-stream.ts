@@ -13,13 +13,13 @@ import type { Clock } from '../../ports.js';
 import { toEventId, type Cursor, type HttpEventLog, type LoggedEvent } from './http-event-log.js';
 
 /** How often an idle stream sends a sign of life, milliseconds. */
-const KEEP_ALIVE_MS = 15_000;
+export const KEEP_ALIVE_MS = 15_000;
 /** Time limit for a client to read the rest of a finished response, milliseconds. */
 const REST_LIMIT_MS = 30_000;
 /** Time before a client reconnects a broken stream, milliseconds. */
 const RETRY_MS = 1_000;
 
-const STREAM_HEAD = {
+export const STREAM_HEAD = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
@@ -104,11 +104,7 @@ export class HttpStream {
 
   #endResponse(): void {
     const response = this.#detach();
-    response?.end();
-    if (response === undefined || response.writableLength === 0) return;
-    const { clock } = this.#ports;
-    const timer = clock.setTimeout(() => response.destroy(), REST_LIMIT_MS);
-    response.once('close', () => clock.clearTimeout(timer));
+    if (response !== undefined) endWithin(response, this.#ports.clock);
   }
 
   #detach(): ServerResponse | undefined {
@@ -117,4 +113,12 @@ export class HttpStream {
     this.#ports.clock.clearTimeout(this.#timer);
     return response;
   }
+}
+
+/** Ends a response, and cuts it off if the client takes too long for the rest. */
+export function endWithin(response: ServerResponse, clock: Clock): void {
+  response.end();
+  if (response.writableLength === 0) return;
+  const timer = clock.setTimeout(() => response.destroy(), REST_LIMIT_MS);
+  response.once('close', () => clock.clearTimeout(timer));
 }

@@ -24,6 +24,7 @@ import { DEFAULT_GRACE_PERIOD_MS, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
 import { HttpAccess } from './http-access.js';
 import { refuse } from './http-answers.js';
+import { HttpExchanges } from './http-exchanges.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
 import { checkHttpOptions, hostName, type ServeHttpOptions } from './serve-http-options.js';
@@ -92,7 +93,7 @@ const FLUSH_MS = 1_000;
  * ```
  */
 export async function serveHttp(
-  gateway: Pick<Gateway, 'connect' | 'serverNames'>,
+  gateway: Pick<Gateway, 'answer' | 'connect' | 'serverNames'>,
   options: ServeHttpOptions = {},
 ): Promise<HttpService> {
   checkHttpOptions(options);
@@ -115,6 +116,7 @@ export async function serveHttp(
   const { events, maxHttpSessions = DEFAULT_MAX_HTTP_SESSIONS } = options;
   const mostOfOne = oauth === undefined ? maxHttpSessions : Math.ceil(maxHttpSessions / 2);
   const sessions = new HttpSessions({ gateway, clock, logger, events, maxHttpSessions, mostOfOne });
+  const exchanges = new HttpExchanges({ gateway, clock, logger, max: maxHttpSessions, mostOfOne });
   const access = new HttpAccess({
     hosts: hostsOf(host, taken, origin, options.allowedHosts),
     origins: new Set(options.allowedOrigins?.map(asBrowsersSay)),
@@ -129,6 +131,7 @@ export async function serveHttp(
   const routes = new HttpRoutes({
     access,
     sessions,
+    exchanges,
     oauth,
     origin,
     maxBodyBytes,
@@ -147,7 +150,7 @@ export async function serveHttp(
   const hurried = new Promise<void>((resolve) => (hurry = resolve));
   const end = async (ms: number): Promise<void> => {
     const isClosed = once(server, 'close');
-    await sessions.close(ms, hurried);
+    await Promise.all([sessions.close(ms, hurried), exchanges.close(ms, hurried)]);
     await answers.read();
     server.close();
     server.closeIdleConnections();

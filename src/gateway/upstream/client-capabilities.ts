@@ -21,3 +21,15 @@ export function answersOf(declared: unknown): Answers {
     ...(isJsonObject(elicitation) && { elicitation }),
   };
 }
+
+/** The same without what makes no difference to a server, so that clients of one kind can share connections. */
+export function kindOf({ roots, sampling, elicitation }: Answers): Answers {
+  const isForm = elicitation?.form !== undefined || elicitation?.url === undefined;
+  return {
+    ...(roots && { roots: {} }),
+    ...(sampling && {
+      sampling: { ...(sampling.context && { context: {} }), ...(sampling.tools && { tools: {} }) },
+    }),
+    ...(elicitation && { elicitation: { ...(isForm && { form: {} }), ...(elicitation.url && { url: {} }) } }),
+  };
+}

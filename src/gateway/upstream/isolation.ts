@@ -3,6 +3,8 @@ import type { Isolation } from '../../config/entry/server-config.js';
 import type { ServerRow } from '../../config/entry/server-spec.js';
 import type { Answers } from './client-capabilities.js';
 import { randomUUID } from 'node:crypto';
+import { eraOf } from '../../../machines/policy/protocol-era.js';
+import type { Connection } from '../../servers/connection.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
 /** Whether a client has its own connection to a server. A server that cannot or may not start has none. */
@@ -19,6 +21,11 @@ export function isEnabled(row: ServerRow): boolean {
 
 export function isolationOf(row: ServerRow | undefined): Isolation | undefined {
   return row === undefined || 'failure' in row ? undefined : row.config.isolation;
+}
+
+/** Whether the server names the request that each of its questions is about. */
+export function isExact(connection: Pick<Connection, 'status'> | undefined): boolean {
+  return eraOf(connection?.status.protocolVersion) === 'new';
 }
 
 /**

@@ -3,7 +3,12 @@
  * until it is released, `ask` asks the client first, `notify` sends notifications before the answer.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  JSONRPCResultResponse,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectOptions, GatewaySession } from '../../../src/gateway/gateway.js';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -88,6 +93,10 @@ export class StandInGateway {
     const last = this.sessions.at(-1);
     if (last === undefined) throw new Error('no session');
     return last;
+  }
+
+  async answer({ id, params = {} }: JSONRPCRequest): Promise<JSONRPCResultResponse> {
+    return { jsonrpc: '2.0', id, result: { echo: params } };
   }
 
   async serverNames(): Promise<readonly string[] | undefined> {

@@ -46,14 +46,10 @@ import {
 } from './arguments/flags.js';
 import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine } from './output/safe-text.js';
-import { Terminal, watchReaders, type Streams } from './output/terminal.js';
-
-/** The parts of a process that the command needs. */
-export interface Host extends Streams {
-  readonly stdin: NodeJS.ReadableStream;
-}
-
-type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
+import { Terminal, watchReaders } from './output/terminal.js';
+import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
+import { addExamples } from './declarations/examples.js';
+import { addOffers } from './declarations/declare-offers.js';
 
 /** Runs one command line; `args` are the words after the name of the program. Never rejects. */
 export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
@@ -73,6 +69,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addCheck(program, act, host.stdin);
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
+  addOffers(program, act, host);
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);
@@ -83,6 +80,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addLogout(program, act);
   addMachine(program, act);
   addHelp(program);
+  addExamples(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
@@ -94,8 +92,6 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
   }
 }
-
-type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) => Promise<void>;
 
 function makeProgram({ stdout, stderr }: Host): Command {
   return new Command('troupe')
@@ -133,10 +129,6 @@ function makeProgram({ stdout, stderr }: Host): Command {
       '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
     )
     .exitOverride();
-}
-
-function addCommand(program: Command, name: string, description: string): Command {
-  return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {

@@ -8,12 +8,12 @@ import { chmod, copyFile, link, rm, writeFile } from 'node:fs/promises';
 import { replaceFile } from './replace-file.js';
 
 /** The folder must exist. A rejection names the file, and leaves nothing behind. */
-export async function writeFileAtomic(file: string, text: string): Promise<void> {
+export async function writeFileAtomic(file: string, text: string | Uint8Array): Promise<void> {
   await viaDraft(file, text, (draft) => replaceFile(draft, file));
 }
 
 /** As `writeFileAtomic`, but does not replace an existing file. Resolves to whether the file was created. */
-export async function createFileAtomic(file: string, text: string): Promise<boolean> {
+export async function createFileAtomic(file: string, text: string | Uint8Array): Promise<boolean> {
   return viaDraft(file, text, async (draft) => {
     try {
       await putNew(draft, file);
@@ -27,7 +27,11 @@ export async function createFileAtomic(file: string, text: string): Promise<bool
   });
 }
 
-async function viaDraft<T>(file: string, text: string, put: (draft: string) => Promise<T>): Promise<T> {
+async function viaDraft<T>(
+  file: string,
+  text: string | Uint8Array,
+  put: (draft: string) => Promise<T>,
+): Promise<T> {
   // The name cannot be guessed, so nobody can put a link there first.
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {

@@ -16,7 +16,7 @@ import { countOf } from '../output/duration.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe } from '../make-troupe.js';
-import { wakeDormant } from './check-command.js';
+import { wakeDormant } from '../with-servers.js';
 import { oneLine } from '../output/safe-text.js';
 import { noteFailures, noteWarnings, serverAndAccount } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';

@@ -21,7 +21,7 @@ import { noteFailures, noteWarnings } from '../output/server-notes.js';
 import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { withTroupe } from '../with-troupe.js';
-import { wakeDormant } from './check-command.js';
+import { wakeDormant } from '../with-servers.js';
 import type { ReviewedField, ReviewedTool } from '../../../machines/policy/review.js';
 import type { Colors } from '../output/colors.js';
 

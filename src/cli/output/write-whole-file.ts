@@ -11,7 +11,11 @@ export interface WriteChoice {
  * Rejects with an error of `node:fs`. Its code is `EEXIST` if the file exists and must not be replaced. It has no code
  * if the path exists and is not a file, which is never replaced.
  */
-export async function writeWholeFile(path: string, text: string, { overwrite }: WriteChoice): Promise<void> {
+export async function writeWholeFile(
+  path: string,
+  text: string | Uint8Array,
+  { overwrite }: WriteChoice,
+): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
   if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text);

@@ -48,6 +48,7 @@ import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine } from './output/safe-text.js';
 import { Terminal, watchReaders } from './output/terminal.js';
 import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
+import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
 import { addOffers } from './declarations/declare-offers.js';
 
@@ -73,6 +74,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);
+  addEditing(program, act);
   addImport(program, act);
   addTrust(program, act, host.stdin);
   addReview(program, act, host.stdin);

@@ -1,5 +1,5 @@
 /**
- * Writes a file that only its user can read: first whole, under another name, then renamed. A reader sees the old file or
+ * Writes a file that, unless asked otherwise, only its user can read: first whole, under another name, then renamed. A reader sees the old file or
  * the new one, even if several processes write.
  */
 import { randomBytes } from 'node:crypto';
@@ -7,9 +7,18 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, link, rm, writeFile } from 'node:fs/promises';
 import { replaceFile } from './replace-file.js';
 
-/** The folder must exist. A rejection names the file, and leaves nothing behind. */
-export async function writeFileAtomic(file: string, text: string | Uint8Array): Promise<void> {
-  await viaDraft(file, text, (draft) => replaceFile(draft, file));
+const OF_ITS_USER = 0o600;
+
+/** The folder must exist. The mode is that of a file that only its user can read, unless given. A rejection names the file, and leaves nothing behind. */
+export async function writeFileAtomic(
+  file: string,
+  text: string | Uint8Array,
+  mode = OF_ITS_USER,
+): Promise<void> {
+  await viaDraft(file, text, async (draft) => {
+    if (mode !== OF_ITS_USER) await chmod(draft, mode);
+    await replaceFile(draft, file);
+  });
 }
 
 /** As `writeFileAtomic`, but does not replace an existing file. Resolves to whether the file was created. */
@@ -35,9 +44,9 @@ async function viaDraft<T>(
   // The name cannot be guessed, so nobody can put a link there first.
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
-    await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    await writeFile(draft, text, { mode: OF_ITS_USER, flag: 'wx', flush: true });
     // A umask may have removed the user's own rights.
-    await chmod(draft, 0o600);
+    await chmod(draft, OF_ITS_USER);
     return await put(draft);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});

@@ -38,6 +38,18 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   ],
   inspect: [['inspect session.jsonl', 'a log in the browser']],
   config: [['config', 'each server, and the file that it comes from']],
+  init: [['init', 'a .mcp.json for this project']],
+  add: [
+    ['add fs -- npx -y @modelcontextprotocol/server-filesystem .', 'a command'],
+    [
+      'add github https://api.githubcopilot.com/mcp --header "Authorization: Bearer ${GITHUB_TOKEN}"',
+      'an address',
+    ],
+    ['add db "uvx mcp-server-postgres" --env DATABASE_URL --user', 'for all projects'],
+  ],
+  remove: [['remove fs', 'delete its entry']],
+  enable: [['enable fs', 'start it again']],
+  disable: [['disable fs', 'keep its entry, start nothing']],
   import: [['import --output servers.json', 'all servers in one file']],
   trust: [
     ['trust fs', 'after a question'],

@@ -5,6 +5,8 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/write-file-atom
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
+  /** Whether a replaced file keeps its permissions. Default: only its owner may read the new one. */
+  readonly keepsMode?: boolean;
 }
 
 /**
@@ -14,11 +16,12 @@ export interface WriteChoice {
 export async function writeWholeFile(
   path: string,
   text: string | Uint8Array,
-  { overwrite }: WriteChoice,
+  { overwrite, keepsMode = false }: WriteChoice,
 ): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
-  if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text);
+  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : undefined;
+  if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text, mode);
   else if (!(await createFileAtomic(path, text)))
     throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });
 }

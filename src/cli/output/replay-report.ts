@@ -4,7 +4,7 @@ import type { ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { ConnectionSummary, StateChange } from '../../event-log/replay/summary.js';
 import type { Colors } from './colors.js';
 import { countOf, preciseDuration } from './duration.js';
-import { summarize } from './failure-report.js';
+import { summarizeWithCause } from './failure-report.js';
 import { nameOf, oneLine } from './safe-text.js';
 
 const MAX_VALUE = 80;
@@ -32,12 +32,20 @@ function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }
     `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
     dim(`    ${spent.join(', ')}`),
     ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
-    ...failures.map((failure) => `      ${summarize(failure)}`),
+    ...counted(failures.map(summarizeWithCause)).map((line) => `      ${line}`),
     ...rejected.map(
       ({ entry, event, state: then }) =>
         `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,
     ),
   ];
+}
+
+/** Each line once, where it comes first, with its number. */
+function counted(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)].map((line) => {
+    const count = lines.filter((each) => each === line).length;
+    return count === 1 ? line : `${line} (× ${count})`;
+  });
 }
 
 function divergenceLines({ message, context, method }: Divergence, { red }: Colors): string[] {

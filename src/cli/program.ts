@@ -48,6 +48,7 @@ import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine } from './output/safe-text.js';
 import { Terminal, watchReaders } from './output/terminal.js';
 import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
+import { addCompletion } from './declarations/declare-completion.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
 import { addOffers } from './declarations/declare-offers.js';
@@ -81,6 +82,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addLogin(program, act, host.stdin);
   addLogout(program, act);
   addMachine(program, act);
+  addCompletion(program, act);
   addHelp(program);
   addExamples(program);
   try {

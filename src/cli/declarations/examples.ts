@@ -58,6 +58,7 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   review: [['review --accept', 'accept changed tools, one by one']],
   login: [['login github', 'sign in, in the browser']],
   logout: [['logout github', 'delete the sign-in']],
+  completion: [['completion bash', 'in ~/.bashrc: eval "$(troupe completion bash)"']],
   machine: [['machine connection --format mermaid', 'the chart of a connection']],
 };
 

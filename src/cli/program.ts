@@ -69,6 +69,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addUp(program, act, host.stdin);
   addServe(program, act, host.stdin);
   addCheck(program, act, host.stdin);
+  addDoctor(program, act, host.stdin);
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
   addOffers(program, act, host);
@@ -189,6 +190,15 @@ function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .action(async (servers: string[], _, command: Command) => {
       const { check } = await import('./commands/check-command.js');
       await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, { servers, stdin }));
+    });
+}
+
+function addDoctor(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'doctor', 'examine machine, files and servers, and say what to do')
+    .argument('[server...]', 'names of servers; default: all')
+    .action(async (servers: string[], _, command: Command) => {
+      const { doctor } = await import('./commands/doctor-command.js');
+      await act(command, (flags, terminal) => doctor(flags, terminal, { servers, stdin }));
     });
 }
 

@@ -15,6 +15,7 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
     ['check', 'try all servers'],
     ['check github --attempts 3', 'try one, up to three times'],
   ],
+  doctor: [['doctor', 'what is wrong, and what to do']],
   tools: [
     ['tools', 'all tools, with their arguments'],
     ['tools --search "create an issue"', 'the best matches'],

@@ -6,7 +6,7 @@ import type { Failure } from '../machines/policy/failure.js';
 import type { HeldReason } from '../machines/policy/review.js';
 import type { ConnectionState } from '../machines/connection/connection.states.js';
 import type { TroupePhase } from '../machines/manager/manager.events.js';
-import { problemsInWords } from './text/problems-in-words.js';
+import { problemsInWords } from './text/error-message.js';
 
 /** Why a command was rejected. */
 export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';

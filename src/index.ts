@@ -20,7 +20,7 @@ export { CONFIG_SCHEMA } from './config/entry/published-schema.js';
 export { createMemoryTrustStore } from './trust/trust-store.js';
 export type { TrustedEntry, TrustStore } from './trust/trust-store.js';
 
-export { createFileTrustStore, type FileTrustStoreOptions } from './trust/file-trust-store.js';
+export { createFileTrustStore, type FileTrustStoreOptions } from './trust/trust-store.js';
 export type { DroppedEntry } from './config/files/drop-filtered.js';
 
 export { createFileTokenStore, type FileTokenStoreOptions } from './auth/stores/file-token-store.js';
@@ -46,7 +46,7 @@ export type {
   NetworkServer,
 } from './transports/http/network-options.js';
 export { ownTransport } from './transports/own-transport.js';
-export type { MessageLimits } from './json/limits.js';
+export type { MessageLimits } from './json/parse-json.js';
 export type { CallOptions } from './calls/call.js';
 export type { CallChange, CallEnd, CallHooks, OutgoingCall } from './calls/hooks.js';
 
@@ -62,7 +62,7 @@ export type {
   ServerRequestHandlers,
   UrlHandler,
 } from './server-requests/handlers.js';
-export type { InjectionSignalName } from './results/injection-patterns.js';
+export type { InjectionSignalName } from './results/injection-signals.js';
 
 export type { InjectionSignal } from './results/injection-signals.js';
 export { renderResult } from './runtime/results.js';
@@ -74,7 +74,7 @@ export type { SpillPort } from './results/spill-folder.js';
 export { TOOL_OUTPUT_SYSTEM_PROMPT } from './results/boundary-name.js';
 export type { MediaBlock } from './results/split-content.js';
 
-export { createFileCatalogStore, type FileCatalogStoreOptions } from './catalog/cache-files.js';
+export { createFileCatalogStore, type FileCatalogStoreOptions } from './catalog/cache-store.js';
 export { createMemoryCatalogStore } from './catalog/cache-store.js';
 export type { CachedCatalog, CatalogStore } from './catalog/cache-store.js';
 
@@ -84,7 +84,7 @@ export type { FoundTool, ToolSearchOptions } from './search/tool-search.js';
 export type { ToolField } from './search/tool-index.js';
 
 export type { CatalogResource, CatalogResourceTemplate } from './catalog/resource.js';
-export { createFileReviewStore, type FileReviewStoreOptions } from './review/file-review-store.js';
+export { createFileReviewStore, type FileReviewStoreOptions } from './review/review-store.js';
 export type { ReviewedField, ReviewedTool } from '../machines/policy/review.js';
 
 export type { HeldTool, ToolToAccept } from './review/held-tool.js';
@@ -96,8 +96,8 @@ export type { RememberedTool, ReviewStore } from './review/review-store.js';
 export type { ReviewedServer } from './catalog/catalogs.js';
 export type { Inspection, InspectOptions } from './inspector/inspection.js';
 
-export type { LogSink } from './event-log/record/log-sink.js';
-export type { RecordOptions, RecordTarget } from './event-log/record/record-options.js';
+export type { LogSink } from './event-log/record/record-options.js';
+export type { LogFileOptions, RecordOptions, RecordTarget } from './event-log/record/record-options.js';
 
 export type { Recording } from './event-log/record/record-options.js';
 export type { Scope } from './config/entry/server-spec.js';
@@ -132,7 +132,7 @@ export type {
   FoundEntry,
   FoundSource,
 } from './config/files/discover-options.js';
-export type { AskInput, ExpansionOptions, InputRequest } from './config/entry/expansion-options.js';
+export type { AskInput, ExpansionOptions, InputRequest } from './config/entry/server-config.js';
 
 export type {
   EntryOAuth,
@@ -150,7 +150,7 @@ export type { ReviewMode, ReviewOptions } from './review/review-option.js';
 
 export type { ToolInfo } from './catalog/registry.js';
 export type { TrustPolicy, TrustRequest } from './trust/trust-request.js';
-export type { PrivateNetwork } from './trust/private-address.js';
+export type { PrivateNetwork } from './trust/asked-address.js';
 
 export type {
   Completion,

@@ -14,12 +14,17 @@ import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
 import type { Clock, Logger } from './ports.js';
 import type { NetworkOption } from './transports/http/network-options.js';
-import type { MessageLimits } from './json/limits.js';
+import type { MessageLimits } from './json/parse-json.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
-import type { NamingTemplate, PolicyOverrides, ServerConfig } from './config/entry/server-config.js';
+import type {
+  NamingTemplate,
+  PolicyOverrides,
+  ServerConfig,
+  AskInput,
+  ExpansionOptions,
+} from './config/entry/server-config.js';
 import type { TrustPolicy } from './trust/trust-request.js';
 import type { ConfigFile, DiscoveryOptions } from './config/files/discover-options.js';
-import type { AskInput, ExpansionOptions } from './config/entry/expansion-options.js';
 import type { ReviewMode, ReviewOptions } from './review/review-option.js';
 
 /**

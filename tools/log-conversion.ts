@@ -14,10 +14,15 @@ import { pipeline } from 'node:stream/promises';
 import { bodyIn, bodyOf, Chain, toLine } from '../src/event-log/format/chain.js';
 import { StateDigests, type Digest } from '../src/event-log/format/digest.js';
 import { isJsonObject, type JsonObject } from '../src/json/json-object.js';
-import { LOG_FORMAT, type CauseEntry, type LogEntry, type LogHeader } from '../src/event-log/format/entry.js';
+import {
+  LOG_FORMAT,
+  type CauseEntry,
+  type LogEntry,
+  type LogHeader,
+  versionProblem,
+} from '../src/event-log/format/entry.js';
 import { LogParser, MAX_LINE_BYTES, type LogPiece } from '../src/event-log/format/read-log.js';
-import { versionProblem } from '../src/event-log/format/version.js';
-import { touchedBy } from '../src/event-log/replay/deliveries.js';
+import { touchedBy } from '../src/event-log/replay/replayer.js';
 import { Fold } from '../src/event-log/replay/fold.js';
 import { parseJson } from '../src/json/parse-json.js';
 import { LineFramer } from '../src/text/line-framer.js';

@@ -35,7 +35,6 @@ const read = (path) => readFile(join(ROOT, path), 'utf8');
 const OPTION_FILES = [
   'src/options.ts',
   'src/config/entry/server-config.ts',
-  'src/config/entry/expansion-options.ts',
   'src/config/files/discover-options.ts',
   'src/trust/trust-request.ts',
   'src/review/review-option.ts',

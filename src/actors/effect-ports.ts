@@ -7,25 +7,26 @@ import type { SessionKey } from '../../machines/connection/connection.events.js'
 import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';
 import type { Extras } from '../catalog/extras.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import type { Wire } from '../event-log/record/wire-tap.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { EffectiveSettings } from '../config/entry/effective-settings.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import type { JsonObject } from '../json/json-object.js';
-import type { EraVerdicts } from '../protocol/era-verdicts.js';
+import type { EraVerdicts } from '../protocol/era.js';
 import type { ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
 import type { Reviews } from '../review/reviews.js';
 import type { SessionPreferences } from '../requests/session-preferences.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { ServerRequests } from '../server-requests/server-requests.js';
-import type { Sessions } from '../sessions/sessions.js';
+import type { Sessions, Session } from '../sessions/sessions.js';
 import { outputOf } from '../failures/output.js';
-import type { RawFailure } from '../failures/transport-error.js';
+import { type RawFailure, TransportError } from '../failures/transport-error.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
 import type { CreateTransport } from '../transports/create-transport.js';
-import type { NetworkSource } from '../transports/network-source.js';
+import type { NetworkSource } from '../transports/http/network-options.js';
+import type { SessionTransport } from '../transports/session-transport.js';
 
 /** The result of reading one entry. An untrusted entry was not expanded. */
 export type Resolution =
@@ -166,4 +167,29 @@ export function diagnose(ports: EffectPorts, key: SessionKey, kind: DiagnosticKi
     kind,
     message: cutText(ports.servers.mask(key.name)(message)),
   });
+}
+
+function gone(key: SessionKey): TransportError {
+  return new TransportError({
+    code: 'connection-lost',
+    message: `Session ${key.generation} of '${key.name}' is gone.`,
+  });
+}
+
+export function requireTransport(
+  ports: EffectPorts,
+  key: SessionKey,
+): { session: Session; transport: SessionTransport } {
+  const session = ports.sessions.get(key);
+  if (session?.transport === undefined) throw gone(key);
+  return { session, transport: session.transport };
+}
+
+export function requireClient(
+  ports: EffectPorts,
+  key: SessionKey,
+): { session: Session; client: ProtocolClient } {
+  const session = ports.sessions.get(key);
+  if (session?.client === undefined) throw gone(key);
+  return { session, client: session.client };
 }

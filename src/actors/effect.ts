@@ -8,14 +8,14 @@
 import { fromPromise, type NonReducibleUnknown } from 'xstate';
 import type { Settled } from '../../machines/connection/connection.events.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import type { Clock } from '../ports.js';
 import { maskFailure } from '../secrets/secrets.js';
 import type { EffectPorts } from './effect-ports.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
 import { messageOf } from '../text/error-message.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
-import { LeftState, LimitOver, withinLimit } from '../async/within-limit.js';
+import { LeftState, LimitOver, withinLimit } from '../async/timers.js';
 
 /** The output of an effect that reports only that it is done. */
 export type Nothing = Record<never, never>;

@@ -3,7 +3,7 @@
  * is left over, or a single one ends while another is in use.
  */
 import type { BoundedSessionInput, RetireSessionInput } from '../../machines/connection/connection.events.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 import type { Released, Sessions } from '../sessions/sessions.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import { effect, type Nothing } from './effect.js';

@@ -12,9 +12,8 @@ import { RequestLostError, RpcError, type ProtocolClient } from '../protocol/pro
 import type { Session } from '../sessions/sessions.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import { effect, type Nothing } from './effect.js';
-import { withinLimit } from '../async/within-limit.js';
-import { lastLines, type EffectPorts } from './effect-ports.js';
-import { requireClient } from './session-parts.js';
+import { withinLimit } from '../async/timers.js';
+import { lastLines, type EffectPorts, requireClient } from './effect-ports.js';
 
 /** By the declared capability. */
 const LISTS = [

@@ -1,10 +1,25 @@
-/** Reads the whole list of tools and checks it. The list stays with its session until it is adopted. */
-import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
+/** The two steps from the list of tools of a server to its catalog: reading it, and adopting what was read. */
+import type {
+  BoundedSessionInput,
+  AdoptToolsOutput,
+  SessionKey,
+  Unsettled,
+} from '../../machines/connection/connection.events.js';
 import { listAll, refusalAsProblem, type WholeList } from '../catalog/list-all.js';
 import { checkTools, unlisted } from '../catalog/tool-check.js';
-import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
+import {
+  attemptDetails,
+  diagnose,
+  type EffectPorts,
+  requireClient,
+  requireTransport,
+} from './effect-ports.js';
 import { effect, whyFailed, type Nothing } from './effect.js';
-import { requireClient } from './session-parts.js';
+import { cutText } from '../text/visible-text.js';
+import type { Session } from '../sessions/sessions.js';
+import { reportChange, reportProblems } from './report-list.js';
+
+// Reads the whole list of tools and checks it. The list stays with its session until it is adopted.
 
 /**
  * The result for a server that does not declare tools; it is not asked for them (MCP specification, "Tools",
@@ -64,4 +79,39 @@ async function wholeList(
   } finally {
     session.listReads.end(['tools'], ports.clock.now());
   }
+}
+
+// Replaces the tools of a connection with the list that its session has read, and publishes the difference. Waits for
+// the review, so that the connection becomes ready only after it.
+
+export function adoptTools(ports: EffectPorts) {
+  return effect<Unsettled<AdoptToolsOutput>, SessionKey>(ports, {
+    phase: 'list',
+    run: async (key) => {
+      const { session } = requireTransport(ports, key);
+      commit(ports, key, session);
+      await ports.reviews?.judged(key.name);
+      const catalog = ports.catalogs.get(key.name);
+      return { hash: catalog?.hash ?? '', tools: catalog?.tools.length ?? 0 };
+    },
+  });
+}
+
+function commit(ports: EffectPorts, key: SessionKey, session: Session): void {
+  if (session.listed === undefined) return;
+  const { tools, problems, leftOut } = session.listed;
+  const { cacheKey, reviewed } = session.plan;
+  session.listed = undefined;
+  reportProblems(ports, key, problems);
+  const mask = ports.servers.mask(key.name);
+  ports.catalogs.leaveOut(
+    key.name,
+    leftOut.map(({ tool, why }) => ({
+      tool: tool === null ? null : cutText(mask(tool), 200),
+      why: cutText(mask(why)),
+    })),
+  );
+  const { diff } = ports.catalogs.replace(key.name, tools, reviewed);
+  if (diff !== undefined) reportChange(ports, key, 'tools', diff);
+  ports.cache?.keep(key.name, cacheKey);
 }

@@ -1,7 +1,7 @@
 /** Publishes what was wrong with a list that was read, and how it differs from the list before. */
 import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { CatalogDiff } from '../catalog/list-diff.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { CATALOG_LISTS, type CatalogList } from '../lifecycle/event.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
 

@@ -10,14 +10,18 @@ import type {
   WatchLimits,
   WatchSessionEvent,
   WatchSessionInput,
+  BoundedSessionInput,
+  SubscribeOutput,
+  Unsettled,
 } from '../../machines/connection/connection.events.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { maskFailure } from '../secrets/secrets.js';
 import type { Session, SessionListener } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
-import { timeLeft, whenStill } from '../async/idle-timer.js';
-import { diagnose, type EffectPorts } from './effect-ports.js';
+import { timeLeft, whenStill } from '../async/timers.js';
+import { diagnose, type EffectPorts, requireClient } from './effect-ports.js';
 import { ListWatch } from './list-watch.js';
+import { effect, whyFailed } from './effect.js';
 
 /**
  * How long to wait before a ping: the exchange that broke may belong to a call that is about to settle. Wishes for the
@@ -195,4 +199,37 @@ class SessionWatch {
     }, SETTLING_MS);
     this.#asking = () => clock.clearTimeout(timer);
   }
+}
+
+// Opens the stream on which a server of the new era reports changes, in place of an earlier one. The end of the stream
+// becomes a signal of its session.
+
+export function subscribe(ports: EffectPorts) {
+  return effect<Unsettled<SubscribeOutput>, BoundedSessionInput>(ports, {
+    phase: 'session',
+    limitMs: (input) => input.limitMs,
+    expired: (_, limitMs) => ({
+      code: 'unresponsive',
+      message: `The server did not acknowledge the stream of changes within ${limitMs} ms.`,
+    }),
+    run: async (key, signal) => {
+      const { session, client } = requireClient(ports, key);
+      session.listening = undefined;
+      try {
+        const listening = await client.listen?.(signal);
+        session.listening = listening;
+        void listening?.over.then(() => {
+          if (session.listening === listening) session.signal({ kind: 'unheard' });
+        });
+        return { isOpen: listening !== undefined };
+      } catch (error) {
+        const why = whyFailed(error, signal);
+        if (why !== undefined) {
+          const message = `The server does not report changes of its lists: ${why}`;
+          diagnose(ports, key, 'no-listening-stream', message);
+        }
+        throw error;
+      }
+    },
+  });
 }

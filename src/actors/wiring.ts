@@ -1,6 +1,6 @@
 /** Fills every actor slot of the connection's chart with its effect. */
 import { connectionMachine } from '../../machines/connection/connection.machine.js';
-import { adoptTools } from './adopt-tools.js';
+import { adoptTools, readTools } from './read-tools.js';
 import { authorize } from './authorize.js';
 import type { EffectPorts } from './effect-ports.js';
 import { closeSession, drainCalls, killSession, retireSession } from './end-session.js';
@@ -9,10 +9,8 @@ import { handshake } from './handshake.js';
 import type { LaunchPlans } from '../sessions/launch-plans.js';
 import { openTransport } from './open-transport.js';
 import { probe } from './probe.js';
-import { readTools } from './read-tools.js';
 import { resolveConfig } from './resolve-config.js';
-import { subscribe } from './subscribe.js';
-import { watchSession } from './watch-session.js';
+import { subscribe, watchSession } from './watch-session.js';
 
 export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof connectionMachine {
   const close = closeSession(ports);

@@ -6,16 +6,13 @@
  */
 import * as ai from 'ai';
 import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
-import { checkLimit } from '../results/limit-text.js';
-import type { MediaBlock } from '../results/split-content.js';
+import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { MadeTools } from './made-tools.js';
+import { MadeTools, type ToolSource, wellFormed } from './tool-source.js';
 import { PendingConfirmations } from './pending-confirmations.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { ANSWER_OPTIONS, answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
-import type { ToolSource } from './tool-source.js';
-import { wellFormed } from './well-formed.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';

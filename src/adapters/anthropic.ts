@@ -5,13 +5,11 @@
  * Get the definitions anew for each request, so that a running agent notices added and removed tools. The types match the
  * types of the `@anthropic-ai/sdk` package, which need not be installed.
  */
-import { checkLimit } from '../results/limit-text.js';
-import type { MediaBlock } from '../results/split-content.js';
-import { allAnswers, type ToolSource } from './tool-source.js';
+import { checkLimit, type MediaBlock } from '../results/split-content.js';
+import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import { ANSWER_OPTIONS, answerCall, type AnswerOptions } from './tool-answer.js';
-import { wellFormed } from './well-formed.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';

@@ -8,15 +8,12 @@ import { ToolMessage, type MessageContent } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import type { AgentMiddleware } from 'langchain';
 import type { CallToolResult } from '../mcp/server-offers.js';
-import { checkLimit } from '../results/limit-text.js';
-import type { MediaBlock } from '../results/split-content.js';
+import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { MadeTools } from './made-tools.js';
+import { MadeTools, type ToolSource, wellFormed } from './tool-source.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { ANSWER_OPTIONS, answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
-import type { ToolSource } from './tool-source.js';
-import { wellFormed } from './well-formed.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';

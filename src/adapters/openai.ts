@@ -7,11 +7,11 @@
  *
  * Longer than 300 lines because it documents the types of two APIs, Chat Completions and Responses.
  */
-import { checkLimit } from '../results/limit-text.js';
+import { checkLimit } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { excessOf } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
-import { allAnswers, type ToolSource } from './tool-source.js';
+import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
@@ -22,7 +22,6 @@ import {
   type ToolAnswer,
   type ToolCall,
 } from './tool-answer.js';
-import { wellFormed } from './well-formed.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';

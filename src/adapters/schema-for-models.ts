@@ -3,18 +3,16 @@
  * schema that it does not accept, so one tool would make all others unusable.
  *
  * J1. Only what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects without
- *     `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow (`newest-dialect.ts`), names of
+ *     `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow, names of
  *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, references to parts that were removed, and lone surrogates.
  * J2. The result accepts at least what the tool accepts. Arguments are still checked against the tool's own schema.
  * J3. What it accepts beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
-import { isJsonObject, type JsonObject } from '../json/json-object.js';
-import { referredTo } from '../json/local-reference.js';
+import { isJsonObject, type JsonObject, referredTo } from '../json/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { toAnyOf, argumentsNamedIn, propertiesOf } from './named-arguments.js';
-import { inNewestDialect } from './newest-dialect.js';
-import { describedWith } from './rule-in-words.js';
-import { wellFormed } from './well-formed.js';
+import { toAnyOf, argumentsNamedIn, propertiesOf, describedWith } from './rule-in-words.js';
+import { wellFormed } from './tool-source.js';
+import { draftOf } from '../schemas/plain-schema.js';
 
 /** A JSON Schema of an object, in the form that model APIs accept. */
 export interface ObjectSchema {
@@ -148,4 +146,65 @@ function within(
 ): JsonObject {
   const present = keywords.filter((keyword) => Object.hasOwn(schema, keyword));
   return Object.fromEntries(present.map((keyword) => [keyword, change(schema[keyword])]));
+}
+
+// Converts a schema of an older dialect to JSON Schema 2020-12, by which some providers judge every tool. A keyword is
+// dropped if no dialect allows its value, so that the result refuses nothing that the original accepts.
+//
+// Converts one schema, without its subschemas.
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+
+const isNever = (): boolean => false;
+
+/** What keywords may hold (2020-12, all vocabularies), for those that are not checked before a tool is shown. */
+const HOLDINGS: readonly (readonly [keywords: string, isFit: (value: unknown) => boolean])[] = [
+  ['title description $comment $ref pattern format contentEncoding contentMediaType', isText],
+  ['$id $anchor $dynamicRef $dynamicAnchor', isText],
+  ['anyOf oneOf allOf prefixItems', (value) => !Array.isArray(value) || value.length > 0],
+  ['$recursiveAnchor', isNever],
+  ['minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount],
+  ['minimum maximum exclusiveMinimum exclusiveMaximum', Number.isFinite],
+  ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0],
+  ['uniqueItems deprecated readOnly writeOnly', isFlag],
+  ['examples', Array.isArray],
+  ['$schema', (value) => draftOf(value) === '2020-12'],
+];
+
+const IS_FIT: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  HOLDINGS.flatMap(([keywords, isFit]) => keywords.split(' ').map((keyword) => [keyword, isFit])),
+);
+
+/** Keywords that hold a set, written as a list. */
+const SETS = ['type', 'required'];
+
+export function inNewestDialect(schema: JsonObject): JsonObject {
+  const { exclusiveMinimum, exclusiveMaximum } = schema;
+  const lower = exclusiveMinimum === true ? asExclusive(schema, 'minimum', 'exclusiveMinimum') : schema;
+  const upper = exclusiveMaximum === true ? asExclusive(lower, 'maximum', 'exclusiveMaximum') : lower;
+  const entries = Object.entries(withPrefixItems(upper)).filter(
+    ([keyword, value]) => IS_FIT.get(keyword)?.(value) ?? true,
+  );
+  return Object.fromEntries(
+    entries.map(([keyword, value]) => [
+      keyword,
+      SETS.includes(keyword) && Array.isArray(value) ? [...new Set<unknown>(value)] : value,
+    ]),
+  );
+}
+
+/** An exclusive limit (draft-04). */
+function asExclusive(schema: JsonObject, keyword: string, exclusive: string): JsonObject {
+  const { [keyword]: limit, [exclusive]: _, ...rest } = schema;
+  return limit === undefined ? rest : { ...rest, [exclusive]: limit };
+}
+
+/** A list whose items have a schema for each position (up to 2019-09). */
+function withPrefixItems(schema: JsonObject): JsonObject {
+  const { items, additionalItems, ...rest } = schema;
+  if (!Array.isArray(items)) return schema;
+  const others = isFlag(additionalItems) || isJsonObject(additionalItems) ? additionalItems : {};
+  return { ...(items.length > 0 && { prefixItems: items }), ...rest, items: others };
 }

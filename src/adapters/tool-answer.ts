@@ -11,7 +11,7 @@
  *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
 import type { CallToolResult } from '../mcp/server-offers.js';
-import { abortable } from '../async/abortable.js';
+import { abortable } from '../async/abort.js';
 import { argumentsIn, unsendable } from '../calls/call-problem.js';
 import type { MediaBlock } from '../results/split-content.js';
 import type { JsonObject } from '../json/json-object.js';

@@ -1,9 +1,14 @@
 /**
- * A clock that knows the timers it has set, so that none of them outlives its owner.
+ * Waiting on a clock: timers that end with their owner, a check for idleness, and waits and work with a limit.
  *
  * The folder `async` holds helpers for time, turns and aborting. They know nothing of MCP and start nothing by themselves.
  */
 import type { Clock } from '../ports.js';
+import { MAX_DELAY_MS } from '../../machines/policy/backoff.js';
+
+// A clock that knows the timers it has set, so that none of them outlives its owner.
+//
+// The folder `async` holds helpers for time, turns and aborting. They know nothing of MCP and start nothing by themselves.
 
 export class Timers implements Clock {
   readonly #clock: Clock;
@@ -34,5 +39,107 @@ export class Timers implements Clock {
   clearAll(): void {
     for (const handle of this.#set) this.#clock.clearTimeout(handle);
     this.#set.clear();
+  }
+}
+
+// Timers for a clock that may be set back.
+
+/** What is left of `ms` that began at `from`: all of it if the clock was set back to an earlier time. */
+export function timeLeft(clock: Clock, from: number, ms: number): number {
+  return Math.min(Math.max(0, from + ms - clock.now()), ms);
+}
+
+/**
+ * Calls `fn` each time nothing has happened for `ms`, until the returned function is called; 0 = never. One timer at a
+ * time. `last` gives the time of the last happening. A time that differs from the one before counts as new, even if it is
+ * earlier: the clock may have been set back.
+ */
+export function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void): () => void {
+  if (ms <= 0) return () => {};
+  let timer: unknown;
+  let seen = last();
+  const arm = (delay: number): void => {
+    timer = clock.setTimeout(() => {
+      const at = last();
+      const delayMs = at === seen ? 0 : timeLeft(clock, at, ms);
+      seen = at;
+      arm(delayMs > 0 ? delayMs : ms);
+      if (delayMs === 0) fn();
+    }, delay);
+  };
+  arm(timeLeft(clock, seen, ms));
+  return () => clock.clearTimeout(timer);
+}
+
+// A wait with a limit. The work itself has none.
+
+/** Resolves to whether `work` settled within `ms`; the work itself goes on. */
+export function settlesWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(() => resolve(false), ms);
+    const done = (): void => {
+      clock.clearTimeout(timer);
+      resolve(true);
+    };
+    work.then(done, done);
+  });
+}
+
+// Work with a time limit and a signal.
+
+/** A limit that no timer of the platform can hold counts as none. */
+export function isLimit(ms: number): boolean {
+  return ms > 0 && ms <= MAX_DELAY_MS;
+}
+
+/** The limit is over. */
+export class LimitOver extends Error {
+  constructor(readonly limitMs: number) {
+    super(`It took longer than ${limitMs} ms.`);
+  }
+}
+
+/** Runs `work` until it settles, `outer` aborts or `limitMs` is over, whichever comes first. */
+export function withinLimit<T>(
+  clock: Clock,
+  outer: AbortSignal,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (outer.aborted) return Promise.reject(new LeftState());
+  return new Promise<T>((resolve, reject) => {
+    const inner = new AbortController();
+    const stop = (): void => {
+      if (timer !== undefined) clock.clearTimeout(timer);
+      outer.removeEventListener('abort', onAbort);
+    };
+    const giveUp = (reason: Error): void => {
+      stop();
+      reject(reason);
+      inner.abort(reason);
+    };
+    const onAbort = (): void => giveUp(new LeftState());
+    const begin = async (): Promise<T> => work(inner.signal);
+    const timer = isLimit(limitMs)
+      ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs)
+      : undefined;
+    outer.addEventListener('abort', onAbort, { once: true });
+    begin().then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error: unknown) => {
+        stop();
+        reject(error);
+      },
+    );
+  });
+}
+
+/** The state that invoked the work was left. */
+export class LeftState extends Error {
+  constructor() {
+    super('The state that invoked this work was left.');
   }
 }

@@ -18,7 +18,7 @@ import { notReached, parseRetryAfter } from '../transports/http/http-refusal.js'
 import type { OpenExchange } from '../transports/http/http-session.js';
 import { createKeepAliveExchange } from '../transports/http/keep-alive-exchange.js';
 import { TransportError } from '../failures/transport-error.js';
-import { abortable } from '../async/abortable.js';
+import { abortable } from '../async/abort.js';
 import { AuthReach, type LookUp } from './auth-reach.js';
 import { requireUsable, withoutNulls } from './oauth-answer.js';
 

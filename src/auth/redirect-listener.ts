@@ -12,8 +12,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
-import { HEADER_LIMITS, limitConnections } from '../transports/http/connection-limit.js';
+import { settlesWithin } from '../async/timers.js';
+import { HEADER_LIMITS, limitConnections } from '../transports/http/server-limits.js';
 import { TransportError } from '../failures/transport-error.js';
 import { reasonOf } from '../text/error-message.js';
 

@@ -19,8 +19,7 @@ import type { LoopbackPlace } from './entry-oauth.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
 import { toScopes } from './challenge.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
-import type { StoredOAuthProvider } from './oauth-provider.js';
-import { viewOf } from './provider-view.js';
+import { type StoredOAuthProvider, viewOf } from './oauth-provider.js';
 
 export interface SignInPorts {
   readonly clock: Clock;

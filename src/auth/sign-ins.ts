@@ -13,7 +13,7 @@ import { failureError } from '../failures/failure-error.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { EntryOAuth, HttpServerConfig, ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { messageOf } from '../text/error-message.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
@@ -29,9 +29,9 @@ import {
 } from './auth-options.js';
 import { withEntry } from './entry-oauth.js';
 import { serverAddress } from './stores/token-store.js';
-import { hashOf } from '../json/canonical-json.js';
+import { hashOf } from '../json/write-json.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
-import type { NetworkSource } from '../transports/network-source.js';
+import type { NetworkSource } from '../transports/http/network-options.js';
 import type { OAuthClientProvider } from '../mcp/oauth.js';
 
 /** How long a renewal may still take when the troupe is closed. */

@@ -7,10 +7,10 @@
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { CallToolResult, Tool } from '../mcp/server-offers.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { InvalidArgumentsError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import { problemsInWords } from '../text/problems-in-words.js';
+import { problemsInWords } from '../text/error-message.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { SessionKey } from '../../machines/connection/connection.events.js';
 import { coerce, type Change } from '../schemas/coerce.js';

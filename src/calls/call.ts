@@ -19,7 +19,7 @@ import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { Progress, ProtocolClient } from '../protocol/protocol-client.js';
-import type { AbortSignalLike } from '../async/caller-signal.js';
+import type { AbortSignalLike } from '../async/abort.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
 import type { OptionNames } from '../text/option-names.js';
@@ -30,7 +30,7 @@ import type { Deadline } from './deadline.js';
 import type { Exchange } from './exchange.js';
 import { notifyProgress } from './progress-listener.js';
 import { runAfter, runBefore, type CallEnd, type CallHooks, type OutgoingCall } from './hooks.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { RetryLoop, type RetryPorts } from './retry-loop.js';
 import type { Unanswered } from './outcome.js';
 

@@ -3,10 +3,9 @@
  * the whole request is over. Both times stand still while the server waits for a person or for a model of the host.
  */
 import { MAX_DELAY_MS } from '../../machines/policy/backoff.js';
-import { onAbort, type AbortSignalLike } from '../async/caller-signal.js';
+import { onAbort, type AbortSignalLike, LazyAbortController } from '../async/abort.js';
 import type { Clock } from '../ports.js';
-import { LazyAbortController } from '../async/lazy-abort-controller.js';
-import { timeLeft } from '../async/idle-timer.js';
+import { timeLeft } from '../async/timers.js';
 
 /** Nothing was heard in time. */
 export class TimedOut extends Error {

@@ -2,7 +2,7 @@
 import type { CallOutcome } from '../lifecycle/event.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
-import type { AbortSignalLike } from '../async/caller-signal.js';
+import type { AbortSignalLike } from '../async/abort.js';
 import type { Session } from '../sessions/sessions.js';
 import type { Semaphore } from '../async/semaphore.js';
 import type { Deadline } from './deadline.js';

@@ -1,7 +1,7 @@
 /** An attempt without an answer: its outcome, its error, and whether its session broke. */
 import type { FailureCode } from '../../machines/policy/failure.js';
 import { isJsonObject } from '../json/json-object.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import {
   AuthRequiredError,
   CallAbortedError,

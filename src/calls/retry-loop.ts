@@ -13,7 +13,7 @@ import type { Clock } from '../ports.js';
 import { RequestLostError } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
-import { abortable, pause } from '../async/abortable.js';
+import { abortable, pause } from '../async/abort.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';

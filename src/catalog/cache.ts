@@ -16,11 +16,11 @@
  * C5. If a server fails before it has listed anything in this run, its lists of earlier runs are withdrawn: nothing shows
  *     that they are still true. They stay in the store.
  */
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { CATALOG_LISTS, type CatalogList, type LifecycleEventBody } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { MAX_AGE_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { CacheWrites } from './cache-writes.js';

@@ -7,7 +7,7 @@
 import type { Prompt, ResourceTemplate } from '../mcp/server-offers.js';
 import type { Resource } from '../mcp/content.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
-import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { isDeeperThan, MAX_DEPTH } from '../json/parse-json.js';
 import { quoted } from '../text/server-text.js';
 
 /** The entries of the lists other than tools, as a server gives them. */

@@ -1,10 +1,9 @@
 /** Reads one list over all its pages (MCP specification, "Pagination"). */
 import { setImmediate } from 'node:timers/promises';
-import { isLimit, LimitOver, withinLimit } from '../async/within-limit.js';
-import { jsonExtent } from '../json/nesting.js';
+import { isLimit, LimitOver, withinLimit } from '../async/timers.js';
+import { jsonExtent, type MessageLimits } from '../json/parse-json.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
-import type { MessageLimits } from '../json/limits.js';
 import { allLimits, raisedBy } from '../transports/message-limits.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */

@@ -3,7 +3,7 @@
  * objects.
  */
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../json/canonical-json.js';
+import { canonicalJson } from '../json/write-json.js';
 
 export interface CatalogDiff {
   /** Raw identities, sorted. */

@@ -7,7 +7,7 @@
  * R3. Entries of a connection that is away stay, marked stale; they are removed when it stops or is removed.
  */
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
-import { compareText } from '../text/cut-text.js';
+import { compareText } from '../text/visible-text.js';
 import { isSameList } from './list-diff.js';
 
 /** What the list needs to know about a server. */

@@ -13,7 +13,7 @@ import type { LeftOutTool } from '../lifecycle/status.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Catalogs, Catalog } from './catalogs.js';
-import { compareText } from '../text/cut-text.js';
+import { compareText } from '../text/visible-text.js';
 import { type ToolFilter, isAllowed } from '../config/entry/tool-filter.js';
 import { NameClaims, exposedNames, uncontestedNames, rawKey, type ToolIdentity } from './naming.js';
 import { isSameList } from './list-diff.js';

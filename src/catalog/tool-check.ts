@@ -10,11 +10,10 @@
  * C5. Text of the server appears in a problem only quoted, cut and free of control characters.
  */
 import type { Tool } from '../mcp/server-offers.js';
-import { findDanglingRef } from '../schemas/dangling-ref.js';
-import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
+import { findDanglingRef, findInvalidKeyword } from '../schemas/invalid-schema.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
-import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { isDeeperThan, MAX_DEPTH } from '../json/parse-json.js';
 import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import type { WholeList } from './list-all.js';
 import { quoted } from '../text/server-text.js';

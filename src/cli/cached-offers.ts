@@ -2,13 +2,13 @@
 import type { CachedCatalog } from '../catalog/cache-store.js';
 import { isAllowed } from '../config/entry/tool-filter.js';
 import { PACKAGE } from '../package.js';
-import { toCatalogStore } from '../runtime/cache-option.js';
+import { toCatalogStore } from '../runtime/check-options.js';
 import { clientCapabilities } from '../server-requests/handlers.js';
 import { listsKey, targetHash } from '../servers/lists-key.js';
 import { loadConfig } from '../servers/load-config.js';
 import { needsTrust } from '../trust/trust-rules.js';
 import { TrustedEntries } from '../trust/trusted-entries.js';
-import { createFileTrustStore } from '../trust/file-trust-store.js';
+import { createFileTrustStore } from '../trust/trust-store.js';
 import type { Flags } from './arguments/flags.js';
 import { sourcesOf } from './configured-servers.js';
 

@@ -12,13 +12,13 @@ import type { Source } from '../config/files/sources.js';
 import { membersOf, valueOf, type TextTree } from '../config/files/text-tree.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { ConfigError } from '../errors.js';
-import { makeFolder } from '../storage/make-folder.js';
+import { makeFolder } from '../storage/folders.js';
 import { isAbsence } from '../storage/stored-file.js';
 import { reasonOf } from '../text/error-message.js';
 import type { Flags } from './arguments/flags.js';
 import { noSuchServer } from './arguments/tool-target.js';
-import { UsageError } from './exit-codes.js';
-import { oneLine } from './output/safe-text.js';
+import { UsageError } from './exit.js';
+import { oneLine } from './output/terminal.js';
 import { writeWholeFile } from './output/write-whole-file.js';
 
 export type Place = 'project' | 'user';

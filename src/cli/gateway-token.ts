@@ -9,9 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { THIS_PLATFORM } from '../platform/platform.js';
-import { makeFolder } from '../storage/make-folder.js';
-import { isAbsence } from '../storage/stored-file.js';
-import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.js';
+import { makeFolder } from '../storage/folders.js';
+import { isAbsence, createFileAtomic, writeFileAtomic } from '../storage/stored-file.js';
 
 export interface GatewayToken {
   readonly token: string;

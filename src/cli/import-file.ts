@@ -9,7 +9,7 @@ import { inputsWanted } from '../config/entry/expand.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import { rewriteReferences, type Replace } from '../config/entry/rewrite-references.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
-import { homeFolder } from '../storage/user-folder.js';
+import { homeFolder } from '../storage/folders.js';
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { mapTexts, type TextField } from '../config/entry/entry-texts.js';

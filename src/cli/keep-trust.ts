@@ -2,7 +2,7 @@
  * Trust of an entry that the person has just written with a command: they have seen all of it, so it needs no further
  * question.
  */
-import { createFileTrustStore } from '../trust/file-trust-store.js';
+import { createFileTrustStore } from '../trust/trust-store.js';
 import type { TrustRequest } from '../trust/trust-request.js';
 import { discoverServers } from '../servers/discover.js';
 import type { Flags } from './arguments/flags.js';

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /** The command `troupe`. It sets the exit code and lets the process end by itself, so that all output is written. */
-import { EXIT } from './exit-codes.js';
+import { EXIT, keepExitCode } from './exit.js';
 import { run } from './program.js';
-import { keepExitCode } from './signals.js';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;

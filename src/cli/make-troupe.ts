@@ -1,21 +1,22 @@
-/** Creates the troupe for the flags, with the servers that a command needs. Starts nothing. */
+/** Creates the troupe of a command, with the servers that it needs, and runs its work. */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { AuthOptions } from '../auth/auth-options.js';
-import { createFileTrustStore } from '../trust/file-trust-store.js';
+import { createFileTrustStore } from '../trust/trust-store.js';
 import type { RecordTarget } from '../event-log/record/record-options.js';
 import type { ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
 import type { ReviewMode } from '../review/review-option.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { TIMEOUT_VARIABLE } from '../config/entry/effective-settings.js';
-import { createFileReviewStore } from '../review/file-review-store.js';
+import { createFileReviewStore } from '../review/review-store.js';
 import { createTroupe, type Troupe } from '../runtime/troupe.js';
 import { sourcesOf, type Configuration } from './configured-servers.js';
-import type { Flags } from './arguments/flags.js';
+import { type Flags, MAX_TIMER_MS } from './arguments/flags.js';
 import { toDetail } from './output/plain-lines.js';
-import type { Terminal } from './output/terminal.js';
+import { type Terminal, oneLine } from './output/terminal.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
-import { oneLine } from './output/safe-text.js';
+import { systemClock } from '../ports.js';
+import { EXIT, type ExitCode, listenForStop } from './exit.js';
 
 export interface TroupeChoice {
   /** Attempts for each server whose entry does not set them. Default: from the policy. */
@@ -122,4 +123,36 @@ export function noteStoreProblems(
     const problem = problemOf(event);
     if (problem !== undefined) terminal.note(terminal.noteColors.yellow(oneLine(problem)));
   });
+}
+
+// Runs one piece of work on a troupe and cleans up, however the work ends.
+//
+// W1. The first Ctrl-C aborts the work's signal, the second one kills what is still closing.
+// W2. The troupe is closed before the returned promise settles.
+// W3. The process lives as long as the work, even if no server keeps it alive.
+
+/** Returns `EXIT.failed` if the work throws because it was interrupted. Passes every other error on to the caller. */
+export async function withTroupe(
+  troupe: Troupe,
+  terminal: Terminal,
+  work: (signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const interruption = new AbortController();
+  const stopListening = listenForStop(process, systemClock, (press) => {
+    interruption.abort();
+    if (press > 1) void troupe.kill();
+  });
+  const life = setInterval(() => {}, MAX_TIMER_MS);
+  const signal = AbortSignal.any([interruption.signal, terminal.gone]);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (interruption.signal.aborted) terminal.note('troupe: interrupted');
+    return EXIT.failed;
+  } finally {
+    await troupe.close();
+    clearInterval(life);
+    stopListening();
+  }
 }

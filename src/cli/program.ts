@@ -7,7 +7,7 @@
  * P1. Every error is one line, `troupe: …`. After a usage error, a second line points to the help.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { nearestName } from '../text/near-miss.js';
+import { nearestName } from '../text/option-names.js';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
 import { messageOf } from '../text/error-message.js';
@@ -22,7 +22,7 @@ import type { ServeFlags } from './commands/serve-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
 import type { UpFlags } from './commands/up-command.js';
-import { EXIT, type ExitCode, UsageError } from './exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from './exit.js';
 import {
   CHART_FORMATS,
   collectFile,
@@ -45,8 +45,7 @@ import {
   type MachineName,
 } from './arguments/flags.js';
 import { toMoment } from './arguments/moment.js';
-import { manyLines, oneLine } from './output/safe-text.js';
-import { Terminal, watchReaders } from './output/terminal.js';
+import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
 import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
 import { addEditing } from './declarations/declare-editing.js';

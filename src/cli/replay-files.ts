@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { LogHeader } from '../event-log/format/entry.js';
 import { LogParser } from '../event-log/format/read-log.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './exit.js';
 
 /** The maximum number of files of one recording to look for. */
 const MAX_PARTS = 1_000;

@@ -14,11 +14,11 @@ import type { CauseEntry, LogEntry, LogHeader } from '../event-log/format/entry.
 import { LogParser } from '../event-log/format/read-log.js';
 import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import type { ReplayReport } from '../event-log/replay/replay-log.js';
-import { visibleJson } from '../json/visible-json.js';
-import { makeFolder } from '../storage/make-folder.js';
+import { visibleJson } from '../json/write-json.js';
+import { makeFolder } from '../storage/folders.js';
 import { PACKAGE } from '../package.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './exit.js';
 import { writeWholeFile } from './output/write-whole-file.js';
 
 export interface FixtureOrder {

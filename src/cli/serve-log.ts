@@ -1,13 +1,12 @@
 /** The log of `troupe serve` on stderr: one line each, with time, level and context. Writes nothing to stdout. */
-import { visibleJson } from '../json/visible-json.js';
+import { visibleJson } from '../json/write-json.js';
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
 import { isOfTheFiles, toDetail, toHeadline } from './output/plain-lines.js';
 import { describeProblem } from '../config/entry/problem.js';
 import type { ConfigProblem } from '../errors.js';
-import { oneLine } from './output/safe-text.js';
+import { oneLine, type Terminal } from './output/terminal.js';
 import { storeProblems } from './make-troupe.js';
-import type { Terminal } from './output/terminal.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 

@@ -6,13 +6,12 @@ import type { Troupe } from '../runtime/troupe.js';
 import { hasTag } from '../../machines/connection/connection.states.js';
 import type { Flags } from './arguments/flags.js';
 import { requireFound, type Configuration } from './configured-servers.js';
-import type { ExitCode } from './exit-codes.js';
-import { makeTroupe } from './make-troupe.js';
+import type { ExitCode } from './exit.js';
+import { makeTroupe, withTroupe } from './make-troupe.js';
 import { showingProgress } from './output/progress.js';
 import { noteWarnings } from './output/server-notes.js';
 import type { Terminal } from './output/terminal.js';
 import { askForInputs } from './prompts/ask-for-inputs.js';
-import { withTroupe } from './with-troupe.js';
 
 export interface NeededServers {
   readonly configuration: Configuration;

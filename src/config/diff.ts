@@ -1,7 +1,7 @@
 /**
  * Compares a new reading of the sources with the present servers. Pure.
  *
- * D1. Meaning counts, not text: entries are compared in their normal form (see `normal-form.ts`), and settings by their
+ * D1. Meaning counts, not text: entries are compared in their normal form (see `spelling.ts`), and settings by their
  *     effective values.
  * D2. A mistake never removes a server: it stays unchanged if its source cannot be read, or if its entry cannot be used
  *     any more.
@@ -9,7 +9,7 @@
 import { effectiveSettings, type HostSettings } from './entry/effective-settings.js';
 import { FIELD_ROWS } from './entry/entry-fields.js';
 import type { ServerConfig } from './entry/server-config.js';
-import { hashOf } from '../json/canonical-json.js';
+import { hashOf } from '../json/write-json.js';
 import { declaredInputs } from './entry/inputs.js';
 import type { ConfigProblem } from '../errors.js';
 import type { MergedServers } from './merge.js';

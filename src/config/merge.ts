@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { ServerConfig, ServerSettings } from './entry/server-config.js';
 import type { RawFailure } from '../failures/transport-error.js';
-import { entryHash } from './entry/normal-form.js';
+import { entryHash } from './entry/spelling.js';
 import type { RefusedServer, ServerRow, ServerSpec, Scope } from './entry/server-spec.js';
 import { describeProblem, errorsByServer } from './entry/problem.js';
 import { sourceName, type SourceEntries } from './files/sources.js';

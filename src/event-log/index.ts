@@ -16,6 +16,7 @@ export {
 export type { JsonObject } from '../json/json-object.js';
 export { connectionName } from '../actor-system/actor-path.js';
 export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
+export type { LogSource } from './format/log-source.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';
 
 export { openLog, type Moment, type OpenLog } from './replay/open-log.js';
@@ -25,15 +26,14 @@ export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.
 
 export type { ServerIdentity } from '../../machines/connection/connection.events.js';
 
-export { createLogFile, type LogFileOptions } from './record/file-store.js';
-export type { LogSink } from './record/log-sink.js';
+export { createLogFile } from './record/file-store.js';
 
 export { replayLog, type ReplayOptions, type ReplayReport } from './replay/replay-log.js';
 export type { ContextDifference, Divergence, ReplayMethod } from './replay/divergence.js';
 
 export type { ConnectionSummary, Rejection, StateChange } from './replay/summary.js';
 
-export type { RecordOptions, RecordTarget } from './record/record-options.js';
+export type { LogFileOptions, LogSink, RecordOptions, RecordTarget } from './record/record-options.js';
 
 export type { WireDirection, WireNote } from './record/wire-tap.js';
 

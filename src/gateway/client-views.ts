@@ -17,7 +17,6 @@ import type { ServerRow } from '../config/entry/server-spec.js';
 import type { Troupe } from '../runtime/troupe.js';
 import { RPC } from './client/client-message.js';
 import type { ClientSession, Opened } from './client/client-session.js';
-import { Declarations } from './upstream/declarations.js';
 import { secondaryOptions } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
@@ -26,6 +25,7 @@ import { OwnConnections } from './upstream/own-connections.js';
 import { ownResponders, requestBehind } from './client/questions.js';
 import { ServerView, type ServerViewParts } from './upstream/server-view.js';
 import { SharedLevels } from './upstream/shared-preferences.js';
+import { createMemoryCatalogStore, type CatalogStore } from '../catalog/cache-store.js';
 
 export interface ClientViewsParts {
   readonly common: Troupe;
@@ -185,4 +185,28 @@ function notifyOwner(client: ClientSession, { server, method, params, origin }: 
 function full(maxIsolatedClients: number): RpcError {
   const message = `The gateway has reached its limit of ${maxIsolatedClients} clients with their own connections.`;
   return new RpcError(RPC.serverError, message, { reason: 'too-many-isolated-clients', maxIsolatedClients });
+}
+
+// Remembers what the servers offer to clients of one kind: a server may offer different things to clients with different
+// capabilities. With that, the connections of a further client of the kind can stay dormant until they are used.
+
+/** Clients choose what they declare, so the number of kinds is limited. */
+const MAX_KINDS = 32;
+
+export class Declarations {
+  /** In the order of their last use. */
+  readonly #byAnswers = new Map<string, CatalogStore>();
+
+  /** The lists of the servers for clients that declare that. */
+  of(answers: Answers): CatalogStore {
+    const key = JSON.stringify(answers);
+    const known = this.#byAnswers.get(key) ?? createMemoryCatalogStore();
+    this.#byAnswers.delete(key);
+    this.#byAnswers.set(key, known);
+    for (const oldest of this.#byAnswers.keys()) {
+      if (this.#byAnswers.size <= MAX_KINDS) break;
+      this.#byAnswers.delete(oldest);
+    }
+    return known;
+  }
 }

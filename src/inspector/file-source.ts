@@ -4,9 +4,8 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_LINE_BYTES } from '../event-log/format/read-log.js';
 import type { Clock } from '../ports.js';
-import { makeHello } from './hello.js';
+import { makeHello, type InspectionSource } from './inspection-source.js';
 import type { Hello, InspectionMessage } from './page-protocol.js';
-import type { InspectionSource } from './inspection-source.js';
 
 const CHUNK_BYTES = 1_024 * 1_024;
 const LINE_FEED = 0x0a;

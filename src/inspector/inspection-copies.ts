@@ -6,8 +6,7 @@
  * C2. An error in here, or of the listener, never reaches an actor.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { AddressBook } from '../actor-system/actor-paths.js';
-import { connectionName } from '../actor-system/actor-path.js';
+import { AddressBook, connectionName } from '../actor-system/actor-path.js';
 import { isJsonObject } from '../json/json-object.js';
 import { toLogged } from '../event-log/format/entry.js';
 import type { ObservableSystem } from '../event-log/record/observed-system.js';

@@ -5,24 +5,30 @@
  * (`inspection-source.ts`).
  *
  * I1. A request needs the right `Host` and `Origin`, and for data of the troupe also the token. The token is in the
- *     fragment of the address and so in no request line and no log (`access-guard.ts`).
+ *     fragment of the address and so in no request line and no log.
  * I2. An error in here, or of a socket, ends one exchange and nothing else.
  * I3. Nothing is left after `close()`: pages are notified, and those that do not read are cut off.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  type IncomingHttpHeaders,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ConfigError } from '../errors.js';
-import { HEADER_LIMITS, limitConnections } from '../transports/http/connection-limit.js';
+import { HEADER_LIMITS, limitConnections } from '../transports/http/server-limits.js';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
-import { refuse } from './inspector-answers.js';
+import { settlesWithin } from '../async/timers.js';
+import { refuse, type Refused } from './inspector-answers.js';
 import { PageFiles } from './page-files.js';
 import { Routes } from './inspector-routes.js';
 import type { InspectionSource } from './inspection-source.js';
 import { STATELY_PAGE } from './stately-bridge.js';
-import { makeToken, AccessGuard } from './access-guard.js';
 import { reasonOf } from '../text/error-message.js';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface InspectionServer {
   /** The address of the page, with the token in its fragment. Anybody who has it can see and command everything. */
@@ -127,4 +133,54 @@ async function listen(server: Server, port: number): Promise<void> {
       cause: error,
     });
   }
+}
+
+// Decides whether a request may be answered. Pages of other origins, and programs of other users of this machine, can
+// reach the port too.
+//
+// W1. `Host` must name this server, so that a name that resolves to 127.0.0.1 (DNS rebinding) is refused.
+// W2. An `Origin` must be this server's own. A missing one is allowed; the origin `null` of a local file is refused.
+// W3. Every request that reads or changes data also needs the token, which is compared in constant time.
+
+/** 256 random bits. */
+export function makeToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export class AccessGuard {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #token: Buffer;
+
+  constructor(port: number, token: string) {
+    // In the form of a browser: without the port if it is the default.
+    this.#hosts = new Set(['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host));
+    this.#token = digest(token);
+  }
+
+  /** Why a request gets no answer at all; undefined if it may be answered. */
+  refusal({ host, origin }: IncomingHttpHeaders): Refused | undefined {
+    if (host === undefined || !this.#hosts.has(host))
+      return { status: 403, error: 'The Host header does not name this server.' };
+    if (origin !== undefined && origin !== `http://${host}`)
+      return { status: 403, error: 'The request comes from a page of another origin.' };
+    return undefined;
+  }
+
+  /** Why a request may not read or change data; undefined if it may. */
+  apiRefusal(headers: IncomingHttpHeaders): Refused | undefined {
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin')
+      return { status: 403, error: 'The request comes from a page of another site.' };
+    const [, token] = /^Bearer ([\w-]{1,200})$/.exec(headers.authorization ?? '') ?? [];
+    if (token !== undefined && timingSafeEqual(digest(token), this.#token)) return undefined;
+    return {
+      status: 401,
+      error: 'The token is missing or wrong: open the complete address that was printed.',
+    };
+  }
+}
+
+/** Has the same length for every text, as the comparison in constant time requires. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -1,7 +1,18 @@
 /** The data behind an inspection server: a running troupe, or a recorded log. */
 import type { Writable } from 'node:stream';
 import type { Refused } from './inspector-answers.js';
-import type { CommandAnswer, CommandRequest, InspectedTool } from './page-protocol.js';
+import {
+  type CommandAnswer,
+  type CommandRequest,
+  type InspectedTool,
+  INSPECTION_PROTOCOL,
+  type Hello,
+} from './page-protocol.js';
+import type { AnyStateMachine } from 'xstate';
+import { CHARTS } from '../../machines/charts.js';
+import { PACKAGE } from '../package.js';
+import { chartHash } from '../charts/chart-hash.js';
+import { chartModel } from '../charts/chart-model.js';
 
 /** Lines of a log as in a file, in pieces. */
 export type LogText = AsyncIterable<Uint8Array> | Iterable<string>;
@@ -26,4 +37,18 @@ export interface LiveQuestions {
   tools(server: string | undefined): readonly InspectedTool[] | Refused;
   /** Writes messages of Stately's protocol while the viewer reads and messages come. */
   stately(viewer: Writable): void;
+}
+
+// The first message of every stream: the sender, and its charts.
+
+let charts: Hello['charts'] | undefined;
+
+export function makeHello(mode: Hello['mode'], title: string, at: number): Hello {
+  charts ??= Object.fromEntries(
+    Object.entries<AnyStateMachine>(CHARTS).map(([name, machine]) => {
+      const model = chartModel(machine);
+      return [name, { hash: chartHash(model), model }];
+    }),
+  );
+  return { kind: 'hello', protocol: INSPECTION_PROTOCOL, package: PACKAGE, mode, title, charts, at };
 }

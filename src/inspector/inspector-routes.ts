@@ -7,7 +7,7 @@ import { parseJson } from '../json/parse-json.js';
 import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } from './inspector-answers.js';
 import type { PageFile, PageFiles } from './page-files.js';
 import { INSPECTION_PATHS, type CommandRequest } from './page-protocol.js';
-import { readBody } from '../transports/http/request-body.js';
+import { readBody } from '../transports/http/server-limits.js';
 import type { InspectionSource } from './inspection-source.js';
 import { bridgeFiles, STATELY_STREAM } from './stately-bridge.js';
 

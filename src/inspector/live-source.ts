@@ -16,7 +16,7 @@ import type { ObservableSystem } from '../event-log/record/observed-system.js';
 import type { Clock } from '../ports.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Refused } from './inspector-answers.js';
-import { makeHello } from './hello.js';
+import { makeHello, type InspectionSource, type LiveQuestions } from './inspection-source.js';
 import { LivePage } from './live-page.js';
 import { HistoryReader, LogHistory } from './log-history.js';
 import type {
@@ -26,7 +26,6 @@ import type {
   InspectedStatus,
   InspectedTool,
 } from './page-protocol.js';
-import type { InspectionSource, LiveQuestions } from './inspection-source.js';
 import { streamStately } from './stately.js';
 import { StatusFeed } from './status-feed.js';
 

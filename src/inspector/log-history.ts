@@ -7,7 +7,7 @@
  *     how many entries it missed.
  * H3. An addition is turned into a message once, for all readers.
  */
-import type { LogSink } from '../event-log/record/log-sink.js';
+import type { LogSink } from '../event-log/record/record-options.js';
 import type { LogLines } from './page-protocol.js';
 
 /** In characters, and so about as many bytes. Much more than the states of a thousand connections. */

@@ -14,8 +14,8 @@ import { isAbsolute, join } from 'node:path';
 import { storeInVariable, userStore } from '../config/files/user-store.js';
 import { parseJson } from '../json/parse-json.js';
 import { THIS_PLATFORM } from '../platform/platform.js';
-import { makeFolder } from '../storage/make-folder.js';
-import { writeFileAtomic } from '../storage/write-file-atomic.js';
+import { makeFolder } from '../storage/folders.js';
+import { writeFileAtomic } from '../storage/stored-file.js';
 import { INSPECTION_PATHS } from './page-protocol.js';
 
 export interface RegisteredInspection {

@@ -1,5 +1,5 @@
 /** Protects plain JSON that several observers share. */
-import { isSameJson } from './same-json.js';
+import { isSameJson } from './json-object.js';
 
 /**
  * Freezes a value, so that an observer that changes it gets a `TypeError` instead of changing what the next observer sees.

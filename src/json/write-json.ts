@@ -1,6 +1,6 @@
-/** Writes JSON that others read: servers, clients, models. */
-import { isDeeperThan } from './nesting.js';
-import { JSON_LIMITS } from './parse-json.js';
+/** Writes JSON: for others, who must be able to read it; the same for the same value; and for a terminal. */
+import { isDeeperThan, JSON_LIMITS } from './parse-json.js';
+import { hash } from 'node:crypto';
 
 const MOST = JSON_LIMITS.depth.toLocaleString('en-US');
 
@@ -17,4 +17,42 @@ export function writeJson(value: unknown): string {
     throw new TypeError(`it nests deeper than ${MOST} levels, or contains itself`);
   }
   return JSON.stringify(value);
+}
+
+// JSON text, and its hash, that do not depend on the order of keys (after RFC 8785). The value must be plain JSON of a bounded
+// depth, so that recursion over it is safe.
+
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
+/** Copies have no prototype, so that the key `__proto__` is an ordinary one. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value).sort()) copy[key] = sorted((value as Record<string, unknown>)[key]);
+  return copy;
+}
+
+/** SHA-256 of the text, in hex. */
+export function hashOf(json: unknown): string {
+  return hash('sha256', canonicalJson(json));
+}
+
+/**
+ * JSON text in which every character that controls a terminal, ends a line of code or changes what is seen is written as a
+ * Unicode escape. The value stays the same. `JSON.stringify` escapes only up to U+001F.
+ */
+const UNSEEN = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** `indent` is the number of blanks for each level. Default: all on one line. */
+export function visibleJson(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(UNSEEN, escaped);
+}
+
+function escaped(char: string): string {
+  return Array.from({ length: char.length }, (_, at) => char.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('');
 }

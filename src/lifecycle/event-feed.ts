@@ -1,5 +1,5 @@
 /** The lifecycle events without RxJS: as an asynchronous iterator, and as a promise of the next one of a type. */
-import { onAbort } from '../async/caller-signal.js';
+import { onAbort } from '../async/abort.js';
 import { NotReadyError } from '../errors.js';
 import { toError } from '../text/error-message.js';
 import type { OptionNames } from '../text/option-names.js';

@@ -16,11 +16,10 @@
  * L6. One server causes a limited number of events in a second (`event-rate.ts`).
  */
 import type { Subscriber } from 'rxjs';
-import { onAbort } from '../async/caller-signal.js';
-import { cutText } from '../text/cut-text.js';
+import { onAbort } from '../async/abort.js';
+import { cutText } from '../text/visible-text.js';
 import { NotReadyError } from '../errors.js';
-import { guardedLogger } from './guarded-logger.js';
-import type { Clock, Logger } from '../ports.js';
+import { guardedLogger, type Clock, type Logger } from '../ports.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { messageOf, toError } from '../text/error-message.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from './event.js';

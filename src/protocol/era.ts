@@ -1,11 +1,11 @@
 /**
- * Chooses the era of the protocol for a server: which era to ask first, and what the failure of that says about the other.
- * Pure: the handshake asks, `era-verdicts.ts` remembers.
+ * The era of the protocol that a server speaks: which one to ask first, what the failure of that says about the other, and what
+ * the last handshakes have shown.
  */
 import { eraOf, NEW_VERSION, type Era } from '../../machines/policy/protocol-era.js';
 import type { ProtocolChoice } from '../config/entry/server-config.js';
 import type { TransportKind } from '../transports/session-transport.js';
-import { LimitOver } from '../async/within-limit.js';
+import { LimitOver } from '../async/timers.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import {
   INVALID_PARAMS,
@@ -15,6 +15,7 @@ import {
   RequestLostError,
   RpcError,
 } from './protocol-client.js';
+import type { Clock } from '../ports.js';
 
 /**
  * The era to ask first. `known`: the verdict on this server, if there is one. Without it the old one:
@@ -89,4 +90,38 @@ function byStatus(status: number): EraVerdict {
 export function disprovesEra({ code, http }: RawFailure): boolean {
   if (code === 'http-status') return http !== undefined && http.status < 500 && http.status !== 429;
   return ['protocol-version', 'protocol-error', 'server-error', 'http-not-mcp'].includes(code);
+}
+
+// Which era each server speaks, as its last handshake showed. An old verdict ends after a day, because servers are updated;
+// a new one ends when it is refused. Kept for the life of the troupe.
+
+const OLD_LASTS_MS = 24 * 60 * 60 * 1_000;
+/** More servers than one troupe has; the oldest verdict is forgotten. */
+const MAX_VERDICTS = 1_000;
+
+export class EraVerdicts {
+  readonly #verdicts = new Map<string, { readonly era: Era; readonly at: number }>();
+
+  constructor(private readonly clock: Pick<Clock, 'now'>) {}
+
+  /** `server`: what the verdict is of, such as the fingerprint of its entry. */
+  get(server: string): Era | undefined {
+    const verdict = this.#verdicts.get(server);
+    if (verdict === undefined) return undefined;
+    const isOver = verdict.era === 'old' && Math.abs(this.clock.now() - verdict.at) >= OLD_LASTS_MS;
+    return isOver ? undefined : verdict.era;
+  }
+
+  /** An old verdict that is confirmed keeps its age. */
+  keep(server: string, era: Era): void {
+    if (this.get(server) === era) return;
+    this.#verdicts.delete(server);
+    this.#verdicts.set(server, { era, at: this.clock.now() });
+    if (this.#verdicts.size <= MAX_VERDICTS) return;
+    for (const oldest of this.#verdicts.keys()) return void this.#verdicts.delete(oldest);
+  }
+
+  forget(server: string): void {
+    this.#verdicts.delete(server);
+  }
 }

@@ -3,7 +3,7 @@
  * the request again with the answers (MCP 2026-07-28, "Multi Round-Trip Requests").
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { RequestLostError, RpcError } from './protocol-client.js';
 
 /** Only these may be answered with questions. */

@@ -15,7 +15,8 @@ import type { Clock } from '../ports.js';
 import type { MessageHeaders, SessionTransport } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { JsonObject } from '../json/json-object.js';
-import type { AbortSignalLike } from '../async/caller-signal.js';
+import type { AbortSignalLike } from '../async/abort.js';
+import type { Era } from '../../machines/policy/protocol-era.js';
 
 /** A progress report of a server. */
 export interface Progress {
@@ -171,3 +172,9 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
+
+export async function createClient(era: Era, options: ProtocolClientOptions): Promise<ProtocolClient> {
+  if (era === 'new') return (await import('./stateless-client.js')).createStatelessClient(options);
+  const { createSessionClient } = await import('./session-client.js');
+  return createSessionClient(options);
+}

@@ -6,7 +6,7 @@ import type { Implementation, ServerCapabilities } from '../mcp/session.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
 import { ProtocolFailure, type RpcError } from './protocol-client.js';
 

@@ -7,7 +7,7 @@ import type { LoggingLevel } from '../mcp/session.js';
 import type { CallRoute } from '../calls/call-route.js';
 import { callProblem } from '../calls/call-problem.js';
 import { RetryLoop } from '../calls/retry-loop.js';
-import { onAbort } from '../async/caller-signal.js';
+import { onAbort } from '../async/abort.js';
 import type { JsonObject } from '../json/json-object.js';
 import { requireKnown } from '../text/option-names.js';
 import {
@@ -18,8 +18,8 @@ import {
   type InternalRequestOptions,
   type RequestOptions,
   type RequestPorts,
+  whyUnsupported,
 } from './request.js';
-import { whyUnsupported } from './offers.js';
 import type { SessionPreferences } from './session-preferences.js';
 
 /** What to complete: an argument of a prompt, or a variable of a resource template. */

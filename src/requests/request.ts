@@ -12,12 +12,13 @@ import type { CallPorts, InternalCallOptions } from '../calls/call.js';
 import type { Deadline } from '../calls/deadline.js';
 import type { Exchange } from '../calls/exchange.js';
 import { notifyProgress } from '../calls/progress-listener.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import type { JsonObject } from '../json/json-object.js';
 import { RequestLostError, type Progress, type ProtocolClient } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions/sessions.js';
 import type { OptionNames } from '../text/option-names.js';
-import { whyUnsupported, type RequestMethod } from './offers.js';
+import type { ServerCapabilities } from '../mcp/session.js';
+import { UnsupportedError } from '../errors.js';
 
 /** Options of a request other than a tool call. */
 export interface RequestOptions {
@@ -113,4 +114,30 @@ export class ServerRequest implements Exchange<Answered> {
   mayRepeat(): boolean {
     return true;
   }
+}
+
+// The capability that a server must have declared for each request (MCP specification, "Lifecycle", capabilities).
+
+export type RequestMethod =
+  | 'resources/read'
+  | 'resources/subscribe'
+  | 'resources/unsubscribe'
+  | 'prompts/get'
+  | 'completion/complete'
+  | 'logging/setLevel';
+
+const DECLARED: Readonly<Record<RequestMethod, (capabilities: ServerCapabilities) => boolean>> = {
+  'resources/read': ({ resources }) => resources !== undefined,
+  'resources/subscribe': ({ resources }) => resources?.subscribe === true,
+  'resources/unsubscribe': ({ resources }) => resources?.subscribe === true,
+  'prompts/get': ({ prompts }) => prompts !== undefined,
+  'completion/complete': ({ completions }) => completions !== undefined,
+  'logging/setLevel': ({ logging }) => logging !== undefined,
+};
+
+/** The error of a request that the server of a session does not support; undefined if it does. */
+export function whyUnsupported(method: RequestMethod, session: Session): UnsupportedError | undefined {
+  if (DECLARED[method](session.capabilities)) return undefined;
+  const { name } = session.key;
+  return new UnsupportedError(`'${name}' does not offer ${method}, so it was not sent.`, { server: name });
 }

@@ -9,7 +9,7 @@ import type { LoggingLevel } from '../mcp/session.js';
 import { Deadline, Aborted, limitsOf, TimedOut } from '../calls/deadline.js';
 import { fitsTemplate, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';
-import { nearestName } from '../text/near-miss.js';
+import { nearestName, requireKnown, type OptionNames } from '../text/option-names.js';
 import { CallAbortedError, NotFoundError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
@@ -17,7 +17,6 @@ import { DEFAULT_CALL_TIMEOUT_MS } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { messageOf } from '../text/error-message.js';
 import { unavailableServers } from './unknown-tool.js';
-import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { REQUEST_OPTIONS, type RequestOptions } from './request.js';
 import {
   requireLevel,

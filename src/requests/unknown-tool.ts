@@ -5,7 +5,7 @@ import { mayBeOf } from '../catalog/naming.js';
 import { DEFAULT_NAMING, type NamingTemplate } from '../config/entry/server-config.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import type { RemovedTool } from '../catalog/vanished.js';
-import { nearestName } from '../text/near-miss.js';
+import { nearestName } from '../text/option-names.js';
 import { UnknownToolError } from '../errors.js';
 import { stateInWords } from '../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../lifecycle/status.js';

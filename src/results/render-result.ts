@@ -8,12 +8,11 @@
  * V3. The result is never changed, and an oddity in it never makes rendering fail.
  */
 import type { CallToolResult } from '../mcp/server-offers.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';
-import { checkLimit, DEFAULT_LIMIT, limitText } from './limit-text.js';
+import { checkLimit, DEFAULT_LIMIT, limitText, splitContent, type MediaBlock } from './split-content.js';
 import { processFolder, type SpillPort } from './spill-folder.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
-import { splitContent, type MediaBlock } from './split-content.js';
 import { BOUNDARY_NAME, hideBoundaryName } from './boundary-name.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { reasonOf } from '../text/error-message.js';

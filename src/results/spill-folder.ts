@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasExited, currentProcess } from '../storage/lock-file.js';
 import { atExit } from '../async/exit-hook.js';
-import { writeFileAtomic } from '../storage/write-file-atomic.js';
+import { writeFileAtomic } from '../storage/stored-file.js';
 
 /** Keeps a whole text elsewhere. */
 export interface SpillPort {

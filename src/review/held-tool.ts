@@ -1,6 +1,6 @@
 /** A held tool as a host shows it to a person, and the errors of a call to it and of an outdated acceptance. */
 import type { HeldPrint, HeldReason, ReviewedField, ReviewedTool } from '../../machines/policy/review.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { ToolHeldError } from '../errors.js';
 import type { Mask } from '../secrets/secrets.js';
 import { changedFields } from '../catalog/tool-fingerprint.js';

@@ -8,7 +8,14 @@
  *     entry.
  * V4. An actor exists only during an event and while the store is asked; at rest there is only a small snapshot.
  */
-import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
+import {
+  createActor,
+  type ActorRefFrom,
+  type AnyActorRef,
+  type SnapshotFrom,
+  type StateValue,
+  fromPromise,
+} from 'xstate';
 import type { Tool } from '../mcp/server-offers.js';
 import { hasPrint, heldOf, type ToolPrint, type ReviewedTool } from '../../machines/policy/review.js';
 import {
@@ -19,9 +26,9 @@ import {
   type RecallBaselineOutput,
   type ReviewEmitted,
   type ReviewEvent,
+  type ReviewTrouble,
 } from '../../machines/review/review.machine.js';
 import { verdict } from '../../machines/verdict.js';
-import { askReviewStore } from './ask-review-store.js';
 import { isObject } from '../config/entry/read-shape.js';
 import type { Clock } from '../ports.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets/secrets.js';
@@ -30,6 +37,7 @@ import { fingerprint, toReviewed } from '../catalog/tool-fingerprint.js';
 import type { HeldDefinition } from './held-tool.js';
 import type { OwnReviewStore, RememberedTool } from './review-store.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
+import { withinLimit } from '../async/timers.js';
 
 export interface ServerReviewPorts extends OwnReviewStore {
   readonly clock: Clock;
@@ -301,4 +309,31 @@ function withoutSecrets(tool: ReviewedTool, mask: Mask): ReviewedTool {
 
 function isToolList(value: unknown): value is readonly RememberedTool[] {
   return Array.isArray(value) && value.every((tool) => isObject(tool) && typeof tool['name'] === 'string');
+}
+
+// Runs a question to the store as an effect of the review's chart: it fails if it takes too long, and rejects with a
+// plain record.
+
+/** Longest time for one answer of a store. */
+const LIMIT_MS = 10_000;
+
+/** The access of one review to its store. */
+export interface StoreAsker<TOutput, TInput> {
+  readonly clock: Clock;
+  readonly ask: (input: TInput) => Promise<TOutput>;
+}
+
+/** `askerOf` returns the access of the review that an actor system belongs to. */
+export function askReviewStore<TOutput, TInput>(
+  askerOf: (system: AnyActorRef['system']) => StoreAsker<TOutput, TInput>,
+) {
+  return fromPromise<TOutput, TInput>(async ({ input, signal, system }) => {
+    try {
+      const { clock, ask } = askerOf(system);
+      return await withinLimit(clock, signal, LIMIT_MS, () => ask(input));
+    } catch (error) {
+      const trouble: ReviewTrouble = { message: messageOf(error) };
+      return Promise.reject(trouble);
+    }
+  });
 }

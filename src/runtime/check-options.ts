@@ -21,11 +21,12 @@ import type { TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
-import { handlersProblems } from '../server-requests/handlers-option.js';
+import { handlersProblems } from '../server-requests/handlers.js';
 import type { TrustStore } from '../trust/trust-store.js';
 import { hooksProblem } from '../calls/hooks.js';
-import { cacheProblem } from './cache-option.js';
 import type { ViewOptions } from './view.js';
+import { createFileCatalogStore, fileCatalogStore, type CatalogStore } from '../catalog/cache-store.js';
+import { storeInVariable } from '../config/files/user-store.js';
 
 /** Throws a `ConfigError` that names every option that is wrong, and what was expected. */
 export function checkOptions(options: TroupeOptions): void {
@@ -178,3 +179,29 @@ const VIEW: Schema = {
   ...subset({ servers: TEXTS, tools: TEXTS } satisfies { readonly [K in keyof ViewOptions]-?: Schema }),
   title: 'an object',
 };
+
+// The store for the tool lists of a troupe: the one of its options, of the environment, or the user's cache folder.
+
+/** A folder, or `off`. */
+const CACHE_VARIABLE = 'TROUPE_CACHE';
+
+const METHODS = ['get', 'put', 'delete'] satisfies readonly (keyof CatalogStore)[];
+
+/** Undefined: nothing is cached. */
+export function toCatalogStore(
+  option: TroupeOptions['cache'],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): CatalogStore | undefined {
+  if (option !== undefined) return option === false ? undefined : option;
+  const place = env[CACHE_VARIABLE] ?? '';
+  if (place === 'off') return undefined;
+  return place === '' ? createFileCatalogStore() : fileCatalogStore(storeInVariable(CACHE_VARIABLE, place));
+}
+
+/** What is wrong with the option; undefined if nothing is. */
+export function cacheProblem(option: unknown): string | undefined {
+  if (option === undefined || option === false) return undefined;
+  const store = (typeof option === 'object' && option !== null ? option : {}) as Record<string, unknown>;
+  const isStore = METHODS.every((name) => typeof store[name] === 'function');
+  return isStore ? undefined : "expected false, or an object with the functions 'get', 'put' and 'delete'";
+}

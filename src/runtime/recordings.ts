@@ -17,7 +17,7 @@ import type { Lifetime } from '../lifecycle/lifetime.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { Wire } from '../event-log/record/wire-tap.js';
 import type { Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 
 /** Events that a log should hold although no chart receives them. */
 const NOTED: ReadonlySet<LifecycleEventType> = new Set([
@@ -61,17 +61,14 @@ export class Recordings {
   async begin(asked: RecordTarget): Promise<Recording> {
     const problem = recordProblem(asked);
     if (problem !== undefined) throw new ConfigError(`record: ${problem}`);
-    const { target, wire = false, bodies = false, maxBytes } = toRecordOptions(asked);
+    const { target, wire = false, bodies = false, ...file } = toRecordOptions(asked);
     const { makeRecorder, createLogFile } = await import('../event-log/record/make-recorder.js');
     if (this.parts.lifetime.isClosed) return { close: async () => {} };
     const { publisher, clock, system, seed, manager } = this.parts;
     const where = typeof target === 'string' ? `'${target}'` : 'the sink of the host';
     const recorder: Recorder = makeRecorder({
       system: system(),
-      sink:
-        typeof target === 'string'
-          ? createLogFile(target, maxBytes === undefined ? {} : { maxBytes })
-          : target,
+      sink: typeof target === 'string' ? createLogFile(target, file) : target,
       clock,
       seed,
       input: manager,

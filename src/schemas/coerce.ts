@@ -8,11 +8,9 @@
  *     references. Of the alternatives of an `anyOf` or `oneOf`, it uses the one with the fewest changes.
  * C3. Never throws and never takes long: beyond its limits, the value stays as it is. The validator judges the result.
  */
-import { canonicalJson } from '../json/canonical-json.js';
-import { isJsonObject, type JsonObject } from '../json/json-object.js';
-import { pointerToken, referredTo } from '../json/local-reference.js';
-import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
-import { parseJson } from '../json/parse-json.js';
+import { canonicalJson } from '../json/write-json.js';
+import { isJsonObject, type JsonObject, pointerToken, referredTo } from '../json/json-object.js';
+import { isDeeperThan, MAX_DEPTH, parseJson } from '../json/parse-json.js';
 
 /** One change of a value. */
 export interface Change {

@@ -3,10 +3,9 @@
  * was found: arguments may be secrets.
  */
 import type { OutputUnit } from '@cfworker/json-schema';
-import { cutText } from '../text/cut-text.js';
-import { isJsonObject } from '../json/json-object.js';
-import { pointerToken } from '../json/local-reference.js';
-import { percentDecoded } from '../text/percent-decoded.js';
+import { cutText } from '../text/visible-text.js';
+import { isJsonObject, pointerToken } from '../json/json-object.js';
+import { percentDecoded } from '../text/host-reach.js';
 
 /** One place that does not fit the schema. */
 export interface SchemaProblem {

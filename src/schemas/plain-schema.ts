@@ -5,7 +5,7 @@
  * It only says that a value certainly fits. For any other value, and for any other schema, the validator is needed.
  */
 import { isJsonObject } from '../json/json-object.js';
-import { draftOf } from './dialect.js';
+import type { SchemaDraft } from '@cfworker/json-schema';
 
 /** Whether the value certainly fits. */
 export type Fits = (value: unknown) => boolean;
@@ -106,4 +106,18 @@ function toArrayFits(items: unknown, levels: number): Fits | undefined {
   if (fits === undefined) return undefined;
   // `every` skips holes, which become null in JSON.
   return (value) => isList(value) && !value.includes(undefined) && value.every(fits);
+}
+
+const DIALECTS: readonly (readonly [name: RegExp, draft: SchemaDraft])[] = [
+  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, '2020-12'],
+  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, '2019-09'],
+  [/^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, '7'],
+  [/^https?:\/\/json-schema\.org\/draft-04\/schema#?$/, '4'],
+  [/^https?:\/\/json-schema\.org\/schema#?$/, '2020-12'],
+];
+
+/** The dialect of a `$schema`; undefined if it is not supported. */
+export function draftOf(name: unknown): SchemaDraft | undefined {
+  if (name === undefined) return '2020-12';
+  return DIALECTS.find(([pattern]) => typeof name === 'string' && pattern.test(name))?.[1];
 }

@@ -8,7 +8,7 @@
  * V2. A schema that took too long, or cannot be used, is not tried again while it is remembered. A value that nests too
  *     deeply is not held against its schema.
  */
-import { jsonSize } from '../json/nesting.js';
+import { jsonSize } from '../json/parse-json.js';
 import { messageOf } from '../text/error-message.js';
 import type { SchemaProblem } from './explain.js';
 import type { Check, prepareSchema } from './json-schema.js';

@@ -5,10 +5,10 @@
 import { setImmediate } from 'node:timers/promises';
 import MiniSearch, { type SearchResult } from 'minisearch';
 import type { Tool } from '../mcp/server-offers.js';
-import { Mutex } from '../async/mutex.js';
+import { Mutex } from '../async/semaphore.js';
 import { isJsonObject } from '../json/json-object.js';
-import { compareText } from '../text/cut-text.js';
-import { toTerm, wordsOf } from './words.js';
+import { compareText } from '../text/visible-text.js';
+import { stemmer } from 'stemmer';
 
 /** What the index reads of a tool. */
 export type SearchedTool = Pick<Tool, 'name' | 'title' | 'description' | 'inputSchema'>;
@@ -142,4 +142,29 @@ function toDocument({ name, title = '', description = '', inputSchema }: Searche
 
 function cut(text: string): string {
   return text.slice(0, MAX_CHARACTERS);
+}
+
+// The words of a text, in the form in which they are compared: lower case, without stop words, and stemmed (Porter, English).
+
+/** Words that say nothing about a tool. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a an and any are as at be by can do does for from have how i if in into is it its let make me my of on or our please ' +
+    'should so some that the their them there these this those to us use used using want we what when where which who will ' +
+    'with you your'
+  ).split(' '),
+);
+const ENGLISH = /^[a-z]+$/;
+
+/** Splits at everything that is not a letter or digit, and `readFile` into `read` and `file`. */
+export function wordsOf(text: string): string[] {
+  const apart = text.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
+  return apart.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+}
+
+/** The form in which a word is compared; null if it says nothing about a tool. */
+export function toTerm(word: string): string | null {
+  const lower = word.toLowerCase();
+  if (STOP_WORDS.has(lower)) return null;
+  return ENGLISH.test(lower) ? stemmer(lower) : lower;
 }

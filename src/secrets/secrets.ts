@@ -13,7 +13,7 @@ import { references } from '../config/entry/expand.js';
 import type { Path } from '../config/entry/problem.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { textsIn } from '../config/entry/template.js';
-import { percentDecoded } from '../text/percent-decoded.js';
+import { percentDecoded } from '../text/host-reach.js';
 import { base64Spellings, cutSpelling, spellings } from './secret-encodings.js';
 import { hasRandomPiece, isSecret, suggestsSecret } from './is-secret.js';
 import { secretsIn } from './secret-text.js';

@@ -14,6 +14,8 @@ import type {
 } from '../mcp/host-requests.js';
 import type { ClientCapabilities } from '../mcp/session.js';
 import type { RequestOrigin } from '../protocol/protocol-client.js';
+import { isJsonObject } from '../json/json-object.js';
+import { BadAnswer, type Responder } from './responder.js';
 
 /** What is known of a request of a server, besides its content. */
 export interface ServerRequestContext {
@@ -148,4 +150,91 @@ function elicitationModes(
     ...(elicitation.form !== undefined && { form: {} }),
     ...(elicitation.url !== undefined && { url: {} }),
   };
+}
+
+// Validates the option `handlers`, and refuses declared capabilities that no handler can serve.
+
+interface OptionProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+const ANSWERED = ['roots', 'sampling', 'elicitation'] as const;
+
+export function handlersProblems(handlers: unknown, capabilities: unknown): readonly OptionProblem[] {
+  if (handlers !== undefined && !isJsonObject(handlers)) {
+    return [{ field: 'handlers', message: 'expected an object' }];
+  }
+  const { roots, sampling, elicitation } = handlers ?? {};
+  const problems: OptionProblem[] = [];
+  const expect = (isFine: boolean, field: string, what: string): void => {
+    if (!isFine) problems.push({ field: `handlers.${field}`, message: `expected ${what}` });
+  };
+  expect(
+    isUnset(roots) || isFunction(roots) || (Array.isArray(roots) && roots.every(isRoot)),
+    'roots',
+    "a function, or a list of { uri: 'file://…', name }",
+  );
+  expect(
+    isUnset(sampling) || isFunction(sampling) || isSamplingOptions(sampling),
+    'sampling',
+    'a function, or { createMessage, tools, context }',
+  );
+  expect(
+    isUnset(elicitation) || isFunction(elicitation) || isElicitationHandlers(elicitation),
+    'elicitation',
+    "a function, or an object with the functions 'form' and 'url', or one of them",
+  );
+  for (const name of ANSWERED) {
+    const isDeclared = isJsonObject(capabilities) && !isUnset(capabilities[name]);
+    if (!isDeclared || !isUnset(handlers?.[name])) continue;
+    problems.push({ field: `capabilities.${name}`, message: `needs 'handlers.${name}', which answers` });
+  }
+  return problems;
+}
+
+function isSamplingOptions(sampling: unknown): boolean {
+  if (!isJsonObject(sampling)) return false;
+  const { createMessage, tools, context } = sampling;
+  return isFunction(createMessage) && [tools, context].every((flag) => isUnset(flag) || isFlag(flag));
+}
+
+function isElicitationHandlers(elicitation: unknown): boolean {
+  if (!isJsonObject(elicitation)) return false;
+  const given = [elicitation['form'], elicitation['url']].filter((handler) => !isUnset(handler));
+  return given.length > 0 && given.every(isFunction);
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined;
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+
+// Answers `roots/list` (MCP specification, "Roots").
+
+export function answerRoots(handler: RootsHandler): Responder {
+  return {
+    isQuestion: false,
+    respond: async (_, about) => {
+      const roots: unknown = typeof handler === 'function' ? await handler(about) : handler;
+      if (!Array.isArray(roots)) throw new BadAnswer('roots are a list.');
+      if (!roots.every(isRoot)) throw new BadAnswer('each root has a uri that starts with file://.');
+      return { isRefused: false, answer: { roots } };
+    },
+  };
+}
+
+/** A root with a `file://` address; the specification allows no others. */
+export function isRoot(root: unknown): boolean {
+  if (!isJsonObject(root)) return false;
+  const { uri, name } = root;
+  const isFile = typeof uri === 'string' && uri.startsWith('file://');
+  return isFile && (name === undefined || typeof name === 'string');
 }

@@ -10,7 +10,7 @@
  * Q4. The number of unanswered requests of a server is bounded.
  */
 import { answering } from '../sessions/question-clocks.js';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import type { LifecycleEventBody, ServerRequestOutcome } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import type { JsonObject } from '../json/json-object.js';
@@ -25,12 +25,11 @@ import { writeJson } from '../json/write-json.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import { messageOf } from '../text/error-message.js';
-import { abortable } from '../async/abortable.js';
+import { abortable } from '../async/abort.js';
 import { SchemaValidator } from '../schemas/schema-validator.js';
 import { answerElicitation } from './elicitation.js';
-import type { ServerRequestHandlers } from './handlers.js';
+import { type ServerRequestHandlers, answerRoots } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder } from './responder.js';
-import { answerRoots } from './roots.js';
 import { answerSampling } from './sampling.js';
 
 /** A person answers one question at a time; many at once are an error of the server. */

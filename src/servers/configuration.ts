@@ -5,7 +5,7 @@
  * C1. Readings are applied one at a time, in the order of the requests (`reload-queue.ts`).
  */
 import { hasTag } from '../../machines/connection/connection.states.js';
-import { abortable } from '../async/abortable.js';
+import { abortable } from '../async/abort.js';
 import type { TrustedEntries } from '../trust/trusted-entries.js';
 import type { ConfigReader, HostServers } from './config-reader.js';
 import type { LoadedConfig } from './load-config.js';
@@ -15,7 +15,7 @@ import type { Publisher } from '../lifecycle/publish.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import type { Clock } from '../ports.js';
 import { ReloadQueue } from './reload-queue.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 import { toReloadReport, type AppliedDiff, type Outdated, type ReloadReport } from './reload-report.js';
 import type { Server } from './server.js';
 import type { Servers } from './servers.js';

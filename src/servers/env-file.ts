@@ -8,8 +8,8 @@ import { readConfigFile, readProblem } from '../config/files/sources.js';
 import { insideOf, isFromEverybodys } from '../config/files/project-root.js';
 import { TransportError } from '../failures/transport-error.js';
 import { isAbsence } from '../storage/stored-file.js';
-import { homeFolder } from '../storage/user-folder.js';
-import { decidesWhatRuns } from '../trust/deciding-variables.js';
+import { homeFolder } from '../storage/folders.js';
+import { decidesWhatRuns } from '../trust/deciding-names.js';
 
 type Values = Readonly<Record<string, string>>;
 

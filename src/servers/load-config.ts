@@ -24,14 +24,14 @@ import {
 } from '../config/files/sources.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
-import type { Machine } from '../config/files/places.js';
+import type { Machine } from '../config/files/known-sources.js';
 import type { Viewpoint } from '../config/files/file-discovery.js';
 import {
   startFolderOfFile,
   startFolderOfProjectFile,
   startFolderOfUser,
 } from '../config/files/start-folder.js';
-import { homeFolder } from '../storage/user-folder.js';
+import { homeFolder } from '../storage/folders.js';
 import { codeWords } from '../config/entry/code-arguments.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
 import { isAbsence } from '../storage/stored-file.js';

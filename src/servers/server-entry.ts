@@ -11,20 +11,19 @@ import {
   type HostSettings,
 } from '../config/entry/effective-settings.js';
 import { targetOf } from '../config/diff.js';
-import { hashOf } from '../json/canonical-json.js';
+import { hashOf } from '../json/write-json.js';
 import { targetHash } from './lists-key.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
+import type { ServerConfig, ExpansionOptions } from '../config/entry/server-config.js';
 import type { ServerRow, ServerSpec } from '../config/entry/server-spec.js';
 import { needsTrust, signsInIfTrusted, toTrustRequest } from '../trust/trust-rules.js';
-import type { ExpansionOptions } from '../config/entry/expansion-options.js';
 import type { TrustPolicy, TrustRequest } from '../trust/trust-request.js';
 import { secretsOf } from '../secrets/secrets.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import { TransportError } from '../failures/transport-error.js';
-import { homeFolder } from '../storage/user-folder.js';
+import { homeFolder } from '../storage/folders.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
 
 /** What applies to every entry of a troupe. */

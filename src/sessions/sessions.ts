@@ -18,8 +18,7 @@ import type { LaunchPlan } from './launch-plans.js';
 import { isAnswering, QuestionClocks, type PausableClock } from './question-clocks.js';
 import type { ToolCheck } from '../catalog/tool-check.js';
 import type { Listening, ProtocolClient } from '../protocol/protocol-client.js';
-import { ListReads } from './list-reads.js';
-import { PendingCalls, type PendingCall } from './pending-calls.js';
+import { ListReads, PendingCalls, type PendingCall } from './session-activity.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
 

@@ -12,10 +12,10 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import type { Clock } from '../ports.js';
-import { pause } from '../async/abortable.js';
+import { pause } from '../async/abort.js';
 import { TransportError } from '../failures/transport-error.js';
 import { hostname } from 'node:os';
-import { replaceFile } from './replace-file.js';
+import { replaceFile } from './stored-file.js';
 
 /** A lock without a touch for this long has no holder. */
 const STALE_MS = 10_000;

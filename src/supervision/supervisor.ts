@@ -5,7 +5,7 @@
  * V1. A child is followed from before its first state (the manager announces it before it starts).
  * V2. However a child ends, its sessions are closed; however the manager ends, all of them are.
  */
-import { createActor, type ActorRefFrom } from 'xstate';
+import { createActor, type ActorRefFrom, type AnyMachineSnapshot, type StateValue } from 'xstate';
 import type { ConnectionContext, StopReason } from '../../machines/connection/connection.events.js';
 import type {
   ChildSpec,
@@ -15,14 +15,12 @@ import type {
 } from '../../machines/manager/manager.events.js';
 import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { Failure } from '../../machines/policy/failure.js';
-import { verdict } from '../../machines/verdict.js';
-import { withConnectionFilter, withManagerFilter } from '../actor-system/event-filter.js';
+import { verdict, acceptedOf } from '../../machines/verdict.js';
+import { withConnectionFilter, withManagerFilter, type Dropped } from '../actor-system/event-filter.js';
 import type { EffectPorts } from '../actors/effect-ports.js';
 import { CapacityWatch } from './capacity-watch.js';
-import { ClockWatch } from './clock-watch.js';
 import { LaunchPlans } from '../sessions/launch-plans.js';
 import { phaseOf } from '../../machines/manager/manager.phase.js';
-import { allowedOf, reportRejected, reportManagerRejected } from './dropped-event.js';
 import { InvalidTransitionError } from '../errors.js';
 import { wireConnection } from '../actors/wiring.js';
 import { NumberedClock } from '../actor-system/numbered-clock.js';
@@ -31,9 +29,10 @@ import type { ConnectionRef } from '../lifecycle/follow.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import { RootSupervisor, type RootCrash } from '../actor-system/root-actors.js';
 import { messageOf } from '../text/error-message.js';
-import { Timers } from '../async/timers.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { Timers, settlesWithin } from '../async/timers.js';
 import type { Clock } from '../ports.js';
+import { publicState } from '../../machines/connection/public-state.js';
+import type { LifecycleEventBody } from '../lifecycle/event.js';
 
 /** Longer than the stop ladder needs. */
 const COURTESY_MS = 5_000;
@@ -232,4 +231,84 @@ export class Supervisor {
 /** Ends sessions that no chart drives any more: with courtesy first, then without. */
 async function release(clock: Clock, closing: Promise<unknown>, kill: () => void): Promise<void> {
   if (!(await settlesWithin(clock, COURTESY_MS, closing))) kill();
+}
+
+// Notices that the machine has slept, or that its clock was set forward: more time has passed than a timer waited.
+// Connections may have broken in the meantime without a sign.
+
+const INTERVAL_MS = 5_000;
+/** A busy host fires its timers late, but not this late. */
+const JUMP_MS = 10_000;
+
+export class ClockWatch {
+  #timer: unknown;
+
+  /** `onJump` gets the length of each jump in milliseconds. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly onJump: (jumpMs: number) => void,
+  ) {}
+
+  /** Watches until `stop`; keeps no process alive. */
+  start(): void {
+    const setAt = this.clock.now();
+    this.#timer = this.clock.setTimeout(() => {
+      this.start();
+      const jumpMs = this.clock.now() - setAt - INTERVAL_MS;
+      if (jumpMs > JUMP_MS) this.onJump(jumpMs);
+    }, INTERVAL_MS);
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  stop(): void {
+    this.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+// What is published about an event that the filter has not passed on to its chart.
+
+/** For a connection: a command becomes a rejection; a fact that is stale or unwanted becomes a diagnostic. */
+export function reportRejected(
+  snapshot: AnyMachineSnapshot,
+  dropped: Dropped,
+  allowed: () => readonly string[],
+): LifecycleEventBody {
+  const { name, generation } = snapshot.context as ConnectionContext;
+  const about = { server: name, generation };
+  const { state } = publicState(snapshot.value as StateValue);
+  if (dropped.kind === 'command') {
+    const { event, verdict } = dropped;
+    return { type: 'connection.rejected', ...about, state, event, reason: verdict, allowed: allowed() };
+  }
+  const isStale = dropped.kind === 'stale';
+  const message = isStale
+    ? `'${dropped.event}' of session ${dropped.generation} arrived after that session had ended.`
+    : `'${dropped.event}' has no effect while ${state}.`;
+  return { type: 'diagnostic', ...about, kind: isStale ? 'stale-fact' : 'unwanted-fact', message };
+}
+
+/** The same for an event to the manager. */
+export function reportManagerRejected(snapshot: AnyMachineSnapshot, dropped: Dropped): LifecycleEventBody {
+  const state = phaseOf(snapshot.value as StateValue);
+  const { event } = dropped;
+  if (dropped.kind === 'command') {
+    const reason = dropped.verdict;
+    return { type: 'manager.rejected', state, event, reason, allowed: allowedOf(snapshot) };
+  }
+  return { type: 'diagnostic', kind: 'unwanted-fact', message: `'${event}' has no effect while ${state}.` };
+}
+
+const PROBES: readonly ManagerCommand[] = [
+  { type: 'manager.open' },
+  { type: 'manager.start', specs: [] },
+  { type: 'manager.add' } as ManagerCommand,
+  { type: 'network.changed', online: true, at: 0 },
+  { type: 'network.changed', online: false, at: 0 },
+  { type: 'manager.stop' },
+];
+
+/** Commands that the manager would accept now. */
+export function allowedOf(snapshot: AnyMachineSnapshot): readonly string[] {
+  return acceptedOf(snapshot, PROBES).map(({ type }) => type);
 }

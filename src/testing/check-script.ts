@@ -8,6 +8,7 @@ import { isObject, kindOf, readShape, type Report } from '../config/entry/read-s
 import type { Schema } from '../config/entry/schema.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import type { Answer, Misbehavior, ServerScript } from './server-script.js';
+import { readFileSync } from 'node:fs';
 
 /** Throws a `TypeError` that names every field that is wrong, and what was expected. */
 export function checkScript(script: unknown): void {
@@ -104,4 +105,29 @@ function readScript(script: unknown, path: readonly string[], report: Report): v
 
 function readAnswer(answer: unknown, path: readonly (string | number)[], report: Report): void {
   if (answer !== undefined && typeof answer !== 'function') readShape(answer, ANSWER, path, report);
+}
+
+// Passes a script to a program: as JSON on its command line, or in a file that is named there.
+
+/** Linux accepts no longer single argument, without its final null. */
+const MAX_BYTES = 131_071;
+
+/** The script as an argument. Throws a `RangeError` if it is too long. */
+export function toArgument(script: string): string {
+  const bytes = Buffer.byteLength(script);
+  if (bytes <= MAX_BYTES) return script;
+  const sizes = `has ${bytes.toLocaleString('en-US')} bytes, and an argument at most ${MAX_BYTES.toLocaleString('en-US')}`;
+  throw new RangeError(`The script ${sizes}: write it into a file, and start the program with its path.`);
+}
+
+/** The script in an argument. Throws an `Error` that names the file if it cannot be read or is not JSON. */
+export function fromArgument(argument: string): ServerScript {
+  const isFile = !argument.trimStart().startsWith('{');
+  const text = isFile ? readFileSync(argument, 'utf8').replace(/^\uFEFF/, '') : argument;
+  try {
+    return JSON.parse(text) as ServerScript;
+  } catch (cause) {
+    const what = isFile ? `'${argument}'` : 'The argument';
+    throw new Error(`${what} is not a script: ${(cause as Error).message}`, { cause });
+  }
 }

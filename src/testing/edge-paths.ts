@@ -17,7 +17,7 @@ import type {
   EventObject,
   StateValue,
 } from 'xstate';
-import { canonicalJson } from '../json/canonical-json.js';
+import { canonicalJson } from '../json/write-json.js';
 import { transitionId } from '../charts/chart-model.js';
 import { messageOf } from '../text/error-message.js';
 import { PureMachine, type Answer } from './asked-machine.js';

@@ -29,7 +29,8 @@ export type {
   ScriptedProgramOptions,
 } from './scripted-program.js';
 export { createRecordedServer } from './recorded-server.js';
-export type { RecordedServer, RecordedServerOptions } from './recorded-server.js';
+export type { RecordedServer, RecordedServerOptions, UnmatchedRequest } from './recorded-server.js';
+export type { MatchRequests, RecordedRequest } from './recorded-requests.js';
 export { createFakeTransport, FakeTransport } from './fake-transport.js';
 export type { FakeTransportOptions, Wait } from './fake-transport.js';
 export { createControlledClock } from './controlled-clock.js';

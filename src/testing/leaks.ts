@@ -14,7 +14,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { cutText } from '../text/cut-text.js';
+import { cutText } from '../text/visible-text.js';
 import { descendantsOf, readProcesses } from '../transports/stdio/process-table.js';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 

@@ -3,24 +3,38 @@
  * It is the `server` of an in-process entry.
  *
  * It refuses sessions, answers, falls silent and ends sessions as the log says. If messages were recorded (`bodies`), it
- * answers with them; otherwise it has the same number of tools, resources and prompts, without a function.
+ * answers with them: a request gets the answer to the recorded request with the same method, name and arguments. Otherwise
+ * it has the same number of tools, resources and prompts, without a function.
  * It has no process and no address, so it reports the recorded reason for their end: an exit code, an expired session. It
  * does not ask for a sign-in: a session that needed one is simply lost.
  *
  * Longer than 300 lines because it holds the documented public API as well as the player.
  */
+import { readFileSync } from 'node:fs';
 import type { Transport } from '../mcp/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
+import { isLogText } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { countOf, numberOf } from '../event-log/format/by-shape.js';
 import { isJsonObject } from '../json/json-object.js';
 import { textOf, type LogEntry } from '../event-log/format/entry.js';
 import type { InProcessServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { INTERNAL_ERROR, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { TransportError } from '../failures/transport-error.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { JumpingClock } from './jumping-clock.js';
 import { tool } from './ordinary-answers.js';
+import {
+  hasSameSubject,
+  listText,
+  matchesParams,
+  nearestRequest,
+  requestOf,
+  requestText,
+  type MatchRequests,
+  type RecordedRequest,
+} from './recorded-requests.js';
 import {
   recordedConnection,
   type RecordedAnswer,
@@ -38,6 +52,36 @@ export interface RecordedServerOptions {
    * waits; see `clock`.
    */
   readonly clock?: Clock;
+  /**
+   * Whether a recorded request is the one that the test sent, for arguments that differ in every run, such as times
+   * and ids. Called for requests of the same method and name. Default: all arguments are the same; a masked one may
+   * have any value.
+   *
+   * @example
+   * ```ts
+   * import { createRecordedServer } from 'mcp-troupe/testing';
+   *
+   * const path = (params: Readonly<Record<string, unknown>>) => (params['arguments'] as { path?: string }).path;
+   * const server = createRecordedServer('troupe.log', 'files', {
+   *   match: (recorded, asked) => path(recorded.params) === path(asked.params),
+   * });
+   * ```
+   */
+  readonly match?: MatchRequests;
+  /**
+   * Whether a call, a read or a prompt that was not recorded is refused, and one that was recorded once is answered
+   * once. False: it gets the answer to the recorded request that differs least, as often as it is asked. Default
+   * true.
+   */
+  readonly strict?: boolean;
+}
+
+/** A request that a recorded server refused, because the log has no answer to it. */
+export interface UnmatchedRequest extends RecordedRequest {
+  /** Number of the session, from 1. */
+  readonly session: number;
+  /** What was recorded instead, in one sentence. */
+  readonly message: string;
 }
 
 /** An in-memory server that repeats a recorded connection. Made by `createRecordedServer`. */
@@ -67,37 +111,53 @@ export interface RecordedServer {
   readonly sessions: number;
   /** Number of sessions played so far. */
   readonly played: number;
+  /**
+   * The requests that were refused because they were not recorded, in order. A test that expects it to be empty
+   * also notices calls whose errors its host handles.
+   */
+  readonly unmatched: readonly UnmatchedRequest[];
 }
 
 /**
  * Makes an in-memory server that repeats one connection of a recorded log.
  *
- * @param log The log, as text or bytes.
+ * @param log Path, file URL, text or bytes of the log.
  * @param name Name of the connection in the log.
- * @param options Clock of the recorded times. Default: a clock that jumps from event to event.
+ * @param options Clock of the recorded times, and which recorded request answers which. Default: a clock that jumps
+ *   from event to event, and requests with the same arguments.
  *
- * @throws `TypeError` if the log or the name has the wrong type.
+ * @throws `TypeError` if the log or the name has the wrong type, or for an unknown option.
  * @throws `Error` if the log cannot be read to its end (apart from a last line that is cut off), or holds no
  * such connection.
  *
  * @example
  * ```ts
- * import { readFile } from 'node:fs/promises';
  * import { createTroupe } from 'mcp-troupe';
  * import { createRecordedServer } from 'mcp-troupe/testing';
  *
- * const server = createRecordedServer(await readFile('troupe.log'), 'files');
+ * const server = createRecordedServer('troupe.log', 'files');
  * await using troupe = createTroupe({ clock: server.clock, servers: { files: server.config } });
  * ```
  */
 export function createRecordedServer(
-  log: string | Uint8Array,
+  log: string | URL | Uint8Array,
   name: string,
   options: RecordedServerOptions = {},
 ): RecordedServer {
   if (typeof name !== 'string') throw new TypeError('A connection of the log is given by its name.');
-  return new Player(recordedConnection(entriesOf(log), name), options.clock ?? new JumpingClock());
+  requireKnown('createRecordedServer', options, OPTIONS);
+  return new Player(recordedConnection(entriesOf(log), name), options);
 }
+
+const OPTIONS: OptionNames<RecordedServerOptions> = { clock: true, match: true, strict: true };
+
+/** What a host asks for; the other requests are Troupe's own. */
+const HOST_REQUESTS: ReadonlySet<string> = new Set([
+  'tools/call',
+  'resources/read',
+  'prompts/get',
+  'completion/complete',
+]);
 
 /** The other methods that a recorded session may have answered. */
 const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
@@ -113,20 +173,25 @@ class Player implements RecordedServer {
   readonly #server: ScriptedServer;
   /** The transport of the present session. */
   #client: Closable | undefined;
-  /** The answers of each session that are used up. */
-  readonly #used = new Map<RecordedSession, Set<object>>();
+  /** The answers that are used up. */
+  readonly #used = new Set<object>();
+  readonly #match: MatchRequests;
+  readonly #isStrict: boolean;
+  readonly clock: Clock;
+  readonly unmatched: UnmatchedRequest[] = [];
 
-  constructor(
-    recorded: RecordedConnection,
-    readonly clock: Clock,
-  ) {
+  constructor(recorded: RecordedConnection, options: RecordedServerOptions) {
+    const { clock = new JumpingClock(), match = matchesParams, strict = true } = options;
+    this.clock = clock;
+    this.#match = match;
+    this.#isStrict = strict;
     this.#recorded = recorded;
-    const methods = recorded.sessions.flatMap(({ answers }) => answers.map(({ method }) => method));
+    const methods = recorded.sessions.flatMap(({ answers }) => answers.map(({ request }) => request.method));
     const on: Record<string, Handler> = {};
     for (const method of new Set([...USUAL_METHODS, TEMPLATES, ...methods]))
       on[method] = (params, { session }) => this.#answer(session, method, params);
     const beforeConnect = (session: number): Promise<void> => this.#open(session);
-    this.#server = new ScriptedServer({ on, beforeConnect }, clock);
+    this.#server = new ScriptedServer({ on, beforeConnect }, this.clock);
   }
 
   get config(): InProcessServerConfig {
@@ -187,8 +252,11 @@ class Player implements RecordedServer {
   async #answer(number: number, method: string, params: Params): Promise<unknown> {
     const session = this.#recorded.sessions[number - 1];
     if (session === undefined) return SILENCE;
+    const asked = requestOf(method, params);
+    if (HOST_REQUESTS.has(method)) return this.#reply(this.#answerTo(session, number, asked));
     const failing = this.#planned(session, method);
-    const answer = this.#take(session, session.answers, (each) => isTo(each, method, params));
+    const known = session.answers.filter(({ request }) => hasSameSubject(request, asked));
+    const answer = this.#take(known, () => true) ?? known.findLast(({ reply }) => reply !== null);
     const isExplained = answer?.reply === null && failing !== undefined && 'failure' in failing;
     if (answer !== undefined && !isExplained) return this.#reply(answer);
     if (failing === undefined) return plainAnswer(session, method, params);
@@ -197,12 +265,41 @@ class Player implements RecordedServer {
     return plainAnswer(session, method, params, failing.value);
   }
 
+  /** The answer to the same request, of the present session if it has one. Equal requests are answered in their order. */
+  #answerTo(session: RecordedSession, number: number, asked: RecordedRequest): RecordedAnswer {
+    const answers = [session, ...this.#recorded.sessions].flatMap((each) => each.answers);
+    const isSame = ({ request }: RecordedAnswer): boolean =>
+      hasSameSubject(request, asked) && this.#match(request, asked);
+    const answer = this.#take(answers, isSame);
+    if (answer !== undefined) return answer;
+    const nearest = nearestRequest(answers, asked);
+    const isAbout = nearest !== undefined && hasSameSubject(nearest.nearest.request, asked);
+    if (!this.#isStrict && isAbout) return answers.findLast(isSame) ?? nearest.nearest;
+    const message = this.#whyUnmatched(asked, answers.filter(isSame).length > 0, nearest?.differs ?? []);
+    this.unmatched.push({ ...asked, session: number, message });
+    throw new RpcFault(nearest === undefined ? METHOD_NOT_FOUND : INVALID_PARAMS, message);
+  }
+
+  #whyUnmatched(asked: RecordedRequest, isUsedUp: boolean, differs: readonly string[]): string {
+    const { sessions } = this.#recorded;
+    const all = sessions.flatMap(({ answers }) => answers);
+    const recorded = all.filter(({ request }) => request.method === asked.method);
+    if (isUsedUp) {
+      const times = recorded.filter(({ request }) => this.#match(request, asked)).length;
+      return `${requestText(asked)} was recorded ${times === 1 ? 'once' : `${times} times`}, and is asked once more.`;
+    }
+    const start = `No answer to ${requestText(asked)} was recorded`;
+    if (all.length === 0) return `${start}: the log holds no messages. Record with 'bodies'.`;
+    if (recorded.length === 0) return `${start}, nor one to any other ${asked.method}.`;
+    const texts = recorded.map(({ request }) => requestText(request));
+    return `${start}. The nearest recorded request differs in ${differs.map((path) => `'${path}'`).join(', ')}. Recorded: ${listText(texts)}.`;
+  }
+
   /** The recorded outcome of such a request; undefined if the log has none. */
   #planned(session: RecordedSession, method: string): RecordedOutcome<unknown> | undefined {
     if (method === 'initialize') return session.handshake;
-    if (method === 'tools/list')
-      return this.#take(session, session.tools, () => true) ?? session.tools.at(-1);
-    return method === 'ping' ? this.#take(session, session.probes, () => true) : undefined;
+    if (method === 'tools/list') return this.#take(session.tools, () => true) ?? session.tools.at(-1);
+    return method === 'ping' ? this.#take(session.probes, () => true) : undefined;
   }
 
   async #reply({ afterMs, reply }: RecordedAnswer): Promise<unknown> {
@@ -225,15 +322,9 @@ class Player implements RecordedServer {
   }
 
   /** The first item that fits and is not used up. */
-  #take<T extends object>(
-    session: RecordedSession,
-    from: readonly T[],
-    fits: (each: T) => boolean,
-  ): T | undefined {
-    const used = this.#used.get(session) ?? new Set();
-    this.#used.set(session, used);
-    const next = from.find((each) => !used.has(each) && fits(each));
-    if (next !== undefined) used.add(next);
+  #take<T extends object>(from: readonly T[], fits: (each: T) => boolean): T | undefined {
+    const next = from.find((each) => !this.#used.has(each) && fits(each));
+    if (next !== undefined) this.#used.add(next);
     return next;
   }
 
@@ -251,13 +342,6 @@ function isSignIn({ code }: Failure): boolean {
 /** The server of any other failure fell silent. */
 function endsSession({ code }: Failure): boolean {
   return !['handshake-timeout', 'list-timeout', 'launch-timeout', 'unresponsive'].includes(code);
-}
-
-/** Arguments are masked in the log, so only the name of the requested thing is compared. */
-function isTo(answer: RecordedAnswer, method: string, params: Params): boolean {
-  const recorded = (answer.params ?? {}) as Params;
-  const isSame = (name: string): boolean => recorded[name] === params[name];
-  return answer.method === method && ['name', 'uri', 'cursor'].every(isSame);
 }
 
 function plainAnswer(session: RecordedSession, method: string, params: Params, value?: unknown): unknown {
@@ -301,9 +385,8 @@ function many<T>(count: number | undefined, make: (number: number) => T): T[] {
   return Array.from({ length: count ?? 0 }, (_, index) => make(index + 1));
 }
 
-function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
-  const bytes = typeof log === 'string' ? new TextEncoder().encode(log) : log;
-  if (!(bytes instanceof Uint8Array)) throw new TypeError('A log is given as its text or its bytes.');
+function entriesOf(log: string | URL | Uint8Array): readonly LogEntry[] {
+  const bytes = readWhole(log);
   const parser = new LogParser();
   const pieces = [...parser.push(bytes), ...parser.end()];
   const entries: LogEntry[] = [];
@@ -313,4 +396,12 @@ function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
       throw new Error(piece.problem.message);
   }
   return entries;
+}
+
+/** Reads at once, so that a test need not wait. */
+function readWhole(log: string | URL | Uint8Array): Uint8Array {
+  if (typeof log === 'string' && isLogText(log)) return new TextEncoder().encode(log);
+  if (log instanceof Uint8Array) return log;
+  if (log instanceof URL || (typeof log === 'string' && log !== '')) return readFileSync(log);
+  throw new TypeError('A log is given as its path, a file URL, its text or its bytes.');
 }

@@ -10,6 +10,7 @@ import { isCommand } from '../actor-system/event-filter.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
+import { requestOf, type RecordedRequest } from './recorded-requests.js';
 import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import { publicState } from '../../machines/connection/public-state.js';
 import { CONNECTION_STATES, hasTag, type PublicState } from '../../machines/connection/connection.states.js';
@@ -20,8 +21,7 @@ export type RecordedOutcome<T> =
 
 /** A request whose message was recorded, and its outcome. */
 export interface RecordedAnswer {
-  readonly method: string;
-  readonly params: unknown;
+  readonly request: RecordedRequest;
   afterMs: number;
   /** The answer without its id; null if none came. */
   reply: Readonly<Record<string, unknown>> | null;
@@ -222,7 +222,7 @@ class Reader {
     if (body === null && direction === 'received' && note['ms'] !== undefined) return this.#forget(key);
     if (!isJsonObject(body)) return;
     if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
-      const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
+      const answer = { request: requestOf(body['method'], body['params']), afterMs: 0, reply: null };
       this.#early.push({ generation, answer });
       this.#sent.set(key, { at: this.#at, answer });
     }

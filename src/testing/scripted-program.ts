@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { fieldName, type Path } from '../config/entry/problem.js';
 import { inPackage } from '../package.js';
 import { THIS_PLATFORM } from '../platform/platform.js';
-import { checkOrder, checkScript } from './check-script.js';
-import { toArgument } from './script-argument.js';
+import { checkOrder, checkScript, toArgument } from './check-script.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
 
 /** A server entry for `createTroupe` that starts the program. */

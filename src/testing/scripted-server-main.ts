@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import { fromArgument } from './script-argument.js';
+import { fromArgument } from './check-script.js';
 import { createScriptedServer, type ScriptedServer, type ScriptedBody } from './scripted-server.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import type { Transport } from '../mcp/transport.js';

@@ -65,3 +65,12 @@ function embeddedIPv4(host: string): string | undefined {
   const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
   return [a >> 8, a & 255, b >> 8, b & 255].join('.');
 }
+
+/** The text without its percent encoding; unchanged if the encoding is invalid. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -5,7 +5,7 @@
  * messages mean: that is `protocol`.
  */
 import type { HttpServerConfig, StdioServerConfig, ServerConfig } from '../config/entry/server-config.js';
-import type { MessageLimits } from '../json/limits.js';
+import type { MessageLimits } from '../json/parse-json.js';
 import type { SessionTransport } from './session-transport.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';

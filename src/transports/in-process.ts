@@ -11,9 +11,8 @@
 import type { Transport, TransportSendOptions } from '../mcp/transport.js';
 import type { JSONRPCMessage } from '../mcp/messages.js';
 import { messageOf } from '../text/error-message.js';
-import { runGuarded } from './guarded-callback.js';
+import { runGuarded, type MessageContext, type SessionTransport } from './session-transport.js';
 import { TransportError, type RawFailure } from '../failures/transport-error.js';
-import type { MessageContext, SessionTransport } from './session-transport.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {

@@ -15,6 +15,7 @@ import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { Transport, TransportSendOptions, MessageExtraInfo } from '../mcp/transport.js';
 import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import { toError } from '../text/error-message.js';
 
 /** An oddity that did not end the session: noise on stdout, a refused GET stream, a failed DELETE. */
 export interface TransportNotice {
@@ -108,4 +109,22 @@ export interface SessionTransport extends Transport {
   onunreachable?: ((count: number, failure: RawFailure) => void) | undefined;
   /** Called for a fault that does not prove the session lost. The server should be pinged. */
   onsuspect?: (() => void) | undefined;
+}
+
+// Runs a callback of a transport's owner. `onerror` gets an error that it throws. If `onerror` throws as well, that error is
+// dropped.
+
+export function runGuarded(
+  transport: { readonly onerror?: ((error: Error) => void) | undefined },
+  callback: () => void,
+): void {
+  try {
+    callback();
+  } catch (error) {
+    try {
+      transport.onerror?.(toError(error));
+    } catch {
+      // See above.
+    }
+  }
 }

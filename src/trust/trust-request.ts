@@ -1,5 +1,5 @@
 /** What a person sees of an entry before they decide whether it may run, and the policy that can decide instead. */
-import type { PrivateNetwork } from './private-address.js';
+import type { PrivateNetwork } from './asked-address.js';
 
 /** What a person or the host is asked before an entry of a project file is used. Holds no value of a variable of the host. */
 export interface TrustRequest {

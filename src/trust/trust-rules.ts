@@ -11,11 +11,9 @@
  *     that may be secret is shown by its name. Program, folder and host are shown in full, even if a variable supplies them.
  */
 import type { TrustPolicy, TrustRequest } from './trust-request.js';
-import { askedAddress } from './asked-address.js';
-import { decidingNames, type DecidingNames } from './deciding-names.js';
-import { decidesWhatRuns } from './deciding-variables.js';
-import { privateNetworkOf } from './private-address.js';
-import { hashOf } from '../json/canonical-json.js';
+import { askedAddress, privateNetworkOf } from './asked-address.js';
+import { decidingNames, type DecidingNames, decidesWhatRuns } from './deciding-names.js';
+import { hashOf } from '../json/write-json.js';
 import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
 import { MASK } from '../config/entry/mask-entry.js';

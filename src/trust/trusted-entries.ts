@@ -13,7 +13,7 @@ import type { ServerSpec } from '../config/entry/server-spec.js';
 import { toTrustRequest } from './trust-rules.js';
 import type { TrustRequest } from './trust-request.js';
 import { systemClock, type Clock } from '../ports.js';
-import { settlesWithin } from '../async/settles-within.js';
+import { settlesWithin } from '../async/timers.js';
 import { messageOf } from '../text/error-message.js';
 
 /** Limit on each operation of a store. */

@@ -47,7 +47,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TrustOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
       CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
       ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
-      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope RecordOptions RecordTarget
+      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope LogFileOptions RecordOptions RecordTarget
       RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
@@ -114,7 +114,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
-      LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
+      LogHeader LogPiece LogProblem LogProblemCode LogSink LogSource LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
       ReplayReport SnapshotEntry StateChange
       Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
@@ -153,6 +153,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
+      MatchRequests RecordedRequest UnmatchedRequest
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
     `),

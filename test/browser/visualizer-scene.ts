@@ -3,7 +3,7 @@
  * of the tests of the page.
  */
 import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
-import type { LogSink } from '../../src/event-log/record/log-sink.js';
+import type { LogSink } from '../../src/event-log/record/record-options.js';
 import { createControlledClock, type ControlledClock } from '../../src/testing/controlled-clock.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { RpcFault, ScriptedServer } from '../../src/testing/scripted-server.js';

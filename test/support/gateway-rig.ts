@@ -65,7 +65,7 @@ export function useGateways(): { make(options: GatewayOptions): TestGateway } {
     Promise.all([
       import('../../src/actors/configuration-effects.js'),
       import('../../src/servers/load-config.js'),
-      import('../../src/protocol/create-client.js'),
+      import('../../src/protocol/protocol-client.js'),
       import('../../src/protocol/session-client.js'),
       import('../../src/transports/in-process.js'),
     ]),

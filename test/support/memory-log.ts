@@ -1,6 +1,6 @@
 /** A sink that keeps what is written to it and can be slow, stuck or broken. */
 import type { LogEntry, LogHeader } from '../../src/event-log/format/entry.js';
-import type { LogSink } from '../../src/event-log/record/log-sink.js';
+import type { LogSink } from '../../src/event-log/record/record-options.js';
 import { LogParser, type LogPiece } from '../../src/event-log/format/read-log.js';
 
 export class MemoryLog implements LogSink {

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import process from 'node:process';
-import { SAME_PRESS_MS } from '../../src/cli/signals.js';
+import { SAME_PRESS_MS } from '../../src/cli/exit.js';
 import { withinLimit } from './within-limit.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));

@@ -10,7 +10,7 @@ import { costOfRecording, drive, eventsOfActors, plain, ROUNDS } from './recordi
 import { median } from './statistics.mjs';
 
 const { Fold } = await fromDist('src/event-log/replay/fold.js');
-const { openLog } = await fromDist('src/event-log/replay/open-log.js');
+const { openBytes } = await fromDist('src/event-log/replay/open-log.js');
 const { LogParser } = await fromDist('src/event-log/format/read-log.js');
 const { Replayer } = await fromDist('src/event-log/replay/replayer.js');
 const { Rerun } = await fromDist('src/event-log/replay/rerun.js');
@@ -112,7 +112,7 @@ function replaying(bytes, charts, eventsPerEntry) {
 
 function looking(bytes) {
   const begun = performance.now();
-  const log = openLog(bytes);
+  const log = openBytes(bytes);
   const opened = performance.now() - begun;
   const megabytes = (bytes.length / 1e6).toFixed(0);
   console.log(`Opening a log of ${count(log.last)} entries (${megabytes} MB)`);

@@ -183,7 +183,7 @@ export async function parsersFrom(load) {
       '/src/config/files/parse-config.ts',
       '/src/config/files/toml-text.ts',
       '/src/config/files/yaml-text.ts',
-      '/src/transports/oversize-id.ts',
+      '/src/transports/message-limits.ts',
     ].map(load),
   );
   const ignore = () => {};
@@ -245,7 +245,7 @@ export async function parsersFrom(load) {
       const parser = new log.LogParser();
       parser.push(bytes);
       parser.end();
-      open.openLog(bytes);
+      open.openBytes(bytes);
     },
     'JSON configuration': (bytes) => config.parseConfigText(bytes.toString(), 'x.json'),
     'TOML configuration': (bytes) => void toml.readTomlText(bytes.toString()),

@@ -122,7 +122,7 @@ function copyProject() {
 /** In wine a process without a console cannot read its title, which every Node does; Windows gives it a hidden one. */
 function showConsoles() {
   const folder = 'src/transports/stdio';
-  for (const name of ['spawn-server.ts', 'run-command.ts', 'task-kill.ts']) {
+  for (const name of ['spawn-server.ts', 'run-command.ts', 'process-tree.ts']) {
     const file = join(repo, folder, name);
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('windowsHide: true', 'windowsHide: false'));
   }

@@ -16,11 +16,10 @@ import { AuthSession, type AuthSessionParts } from './account.js';
 import type { AuthServer, OAuthClient, AssertionRequest } from '../auth-options.js';
 import type { AccountOptions } from '../entry-oauth.js';
 import { createFileTokenStore } from '../stores/file-token-store.js';
-import { StoredOAuthProvider, type UnattendedRequest } from '../oauth-provider.js';
+import { StoredOAuthProvider, type UnattendedRequest, viewOf } from '../oauth-provider.js';
 import { openBrowser } from '../open-browser.js';
 import { ownerOf, type TokenOwner, type TokenStore } from '../stores/token-store.js';
-import { Mutex } from '../../async/mutex.js';
-import { viewOf } from '../provider-view.js';
+import { Mutex } from '../../async/semaphore.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';
 

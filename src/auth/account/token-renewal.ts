@@ -15,7 +15,7 @@ import type { FetchLike } from '../../mcp/transport.js';
 import type { Mask } from '../../secrets/secrets.js';
 import { isClientRefusal, isRefusal, toPassingFailure, toSignInFailure } from '../auth-failure.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from '../auth-server-discovery.js';
-import { viewOf } from '../provider-view.js';
+import { viewOf } from '../oauth-provider.js';
 
 export interface RenewalPorts {
   readonly provider: OAuthClientProvider;

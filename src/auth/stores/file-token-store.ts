@@ -11,14 +11,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../../config/entry/read-shape.js';
 import { storeFolder } from '../../config/files/user-store.js';
-import { makeFolder } from '../../storage/make-folder.js';
+import { makeFolder, watchFolder } from '../../storage/folders.js';
 import { parseJson } from '../../json/parse-json.js';
 import { systemClock } from '../../ports.js';
-import { readStored } from '../../storage/stored-file.js';
-import { watchFolder } from '../../storage/watch-folder.js';
-import { writeFileAtomic } from '../../storage/write-file-atomic.js';
+import { readStored, writeFileAtomic } from '../../storage/stored-file.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
-import { Mutex } from '../../async/mutex.js';
+import { Mutex } from '../../async/semaphore.js';
 import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `createFileTokenStore`. */

@@ -6,7 +6,7 @@
  *     renewed it, and that result counts.
  */
 import type { OAuthClientInformationMixed, OAuthTokens } from '../../mcp/oauth.js';
-import { Mutex } from '../../async/mutex.js';
+import { Mutex } from '../../async/semaphore.js';
 
 /** Whose sign-in it is. */
 export interface TokenOwner {

@@ -3,11 +3,10 @@
  * Mistakes in them are reported before any server starts.
  */
 import { text } from 'node:stream/consumers';
-import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+import { isJsonObject, type JsonObject, referredTo } from '../../json/json-object.js';
 import { parseJson } from '../../json/parse-json.js';
-import { UsageError } from '../exit-codes.js';
+import { UsageError } from '../exit.js';
 import { isDeepStrictEqual } from 'node:util';
-import { referredTo } from '../../json/local-reference.js';
 
 export type GivenArguments =
   | { readonly kind: 'json'; readonly value: JsonObject }

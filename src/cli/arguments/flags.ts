@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { escapeTemplate } from '../../config/entry/template.js';
-import { UsageError } from '../exit-codes.js';
+import { UsageError } from '../exit.js';
 import type { ServerConfig } from '../../config/entry/server-config.js';
 
 /** The flags every command has. */

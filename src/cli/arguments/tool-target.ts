@@ -1,10 +1,11 @@
 /**
- * Finds the tool that a person means: by its name for the model, or as `server/tool` or `server.tool`.
+ * Finds the servers and the tool that a person names: a tool by its name for the model, or as `server/tool` or `server.tool`.
  *
  * A name for the model is never taken apart (see `catalog/naming.ts`). Before anything starts, it only narrows down the
  * servers that can have the tool; the started catalog decides which tool it is.
  */
-import { nearestName } from '../../text/near-miss.js';
+import { nearestName } from '../../text/option-names.js';
+import { UsageError } from '../exit.js';
 
 /** A truncated name ends in a hash of nine characters; the part before it follows the template. */
 const SURE_LENGTH = 64 - 9;
@@ -87,4 +88,11 @@ function suggestion(word: string, known: readonly string[]): string {
 
 function rawName({ server, tool }: Offered, separator: '/' | '.' = '/'): string {
   return `${server}${separator}${tool}`;
+}
+
+/** Throws a `UsageError` for a name that is not configured. */
+export function serversNamed(names: readonly string[], configured: readonly string[]): readonly string[] {
+  const unknown = names.find((name) => !configured.includes(name));
+  if (unknown !== undefined) throw new UsageError(noSuchServer(unknown, configured));
+  return names.length === 0 ? configured : configured.filter((name) => names.includes(name));
 }

@@ -1,14 +1,13 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
 import type { CallToolResult } from '../../mcp/server-offers.js';
-import { visibleJson } from '../../json/visible-json.js';
+import { visibleJson } from '../../json/write-json.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
 import { readConfiguration, requireEnabled, type Configuration } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { showingCallProgress } from '../output/progress.js';
-import { manyLines, oneLine } from '../output/safe-text.js';
+import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { withServers } from '../with-servers.js';
 import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';

@@ -1,18 +1,16 @@
 /** `troupe check`: tries every server, explains each failure, and exits. */
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { readConfiguration } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { serversNamed } from '../arguments/server-names.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
 import { leftOutLines } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
+import { type Terminal, type Colors, nameOf, oneLine } from '../output/terminal.js';
 import { withServers } from '../with-servers.js';
 import stringWidth from 'string-width';
-import type { Colors } from '../output/colors.js';
 import { countOf, preciseDuration } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
 import { fit } from '../output/fit-text.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
 
 export interface CheckFlags extends Flags {
   readonly attempts: number;

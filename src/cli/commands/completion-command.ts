@@ -3,10 +3,9 @@ import type { Command } from 'commander';
 import { candidates } from '../completion.js';
 import type { Flags, Shell } from '../arguments/flags.js';
 import { knownServers } from '../cached-offers.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../exit.js';
 import { fit } from '../output/fit-text.js';
-import { oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
 
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# eval "$(troupe completion bash)"   in ~/.bashrc

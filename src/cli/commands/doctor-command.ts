@@ -9,18 +9,16 @@ import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
 import { findProgram, variable } from '../../platform/find-program.js';
 import { isAbsence } from '../../storage/stored-file.js';
-import { userFolder, type UserFolderKind } from '../../storage/user-folder.js';
+import { userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { messageOf, reasonOf } from '../../text/error-message.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Flags } from '../arguments/flags.js';
-import { serversNamed } from '../arguments/server-names.js';
+import { serversNamed } from '../arguments/tool-target.js';
 import { readConfiguration, type Configuration } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Colors } from '../output/colors.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { countOf } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
 import { withServers } from '../with-servers.js';
 import type { CheckTarget } from './check-command.js';
 
@@ -42,7 +40,7 @@ export async function doctor(
   terminal: Terminal,
   { servers, stdin }: CheckTarget,
 ): Promise<ExitCode> {
-  const configuration = await readConfiguration(flags, { mayBeEmpty: true });
+  const configuration = await readConfiguration(flags, { mayBeEmpty: true, mayBeUnreadable: true });
   const asked = serversNamed(servers, configuration.names);
   const enabled = asked.filter((name) => !configuration.disabled.includes(name));
   const findings: Finding[] = [...(await examineMachine()), ...(await examineSources(flags, configuration))];

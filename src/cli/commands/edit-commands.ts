@@ -4,10 +4,9 @@ import { describeProblem, isError } from '../../config/entry/problem.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
 import { splitWords, type Flags } from '../arguments/flags.js';
 import { fileAt, fileOf, type EditedFile, type Place } from '../edited-file.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { trustAsWritten, waitingRequest } from '../keep-trust.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
 
 export interface PlaceFlags extends Flags {
   /** Whether to change the user's own file instead of the project's. */

@@ -3,21 +3,20 @@
  * project keep their folder.
  */
 import { resolve } from 'node:path';
-import { visibleJson } from '../../json/visible-json.js';
+import { visibleJson } from '../../json/write-json.js';
 import { TrustedEntries } from '../../trust/trusted-entries.js';
-import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import { createFileTrustStore } from '../../trust/trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
 import { MASK } from '../../config/entry/mask-entry.js';
 import { shownConfig } from '../../secrets/secrets.js';
 import { ConfigError } from '../../errors.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { countOf } from '../output/duration.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { keepFolder, type KeptFolder, toConfigFile } from '../import-file.js';
-import { oneLine } from '../output/safe-text.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteWarnings } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { writeWholeFile } from '../output/write-whole-file.js';
 
 export interface ImportFlags extends Flags {

@@ -7,14 +7,12 @@ import { FileSource } from '../../inspector/file-source.js';
 import { inspectionFolder, runningInspections, type FoundInspection } from '../../inspector/registration.js';
 import { openInspectionServer } from '../../inspector/inspection-server.js';
 import { systemClock } from '../../ports.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError, listenForStop } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { checkReadTwice, filesOfLog } from '../replay-files.js';
-import { oneLine } from '../output/safe-text.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
 import { openInspection, showInspection } from '../output/show-inspection.js';
-import { listenForStop } from '../signals.js';
 import { opened } from '../taken-port.js';
-import type { Terminal } from '../output/terminal.js';
 
 export interface InspectFlags extends Flags {
   /** Port for the page of a log. Default: any free port. */

@@ -13,15 +13,13 @@ import {
   type Configuration,
 } from '../configured-servers.js';
 import { countOf } from '../output/duration.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe } from '../make-troupe.js';
+import { makeTroupe, withTroupe } from '../make-troupe.js';
 import { wakeDormant } from '../with-servers.js';
-import { oneLine } from '../output/safe-text.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteFailures, noteWarnings, serverAndAccount } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
-import { withTroupe } from '../with-troupe.js';
 
 /**
  * `EXIT.failed` if the server is not ready in the end, or if the sign-in is not kept. Waits for the person without a

@@ -1,8 +1,8 @@
 /** `troupe machine`: prints a chart of the runtime as text. */
-import { visibleJson } from '../../json/visible-json.js';
+import { visibleJson } from '../../json/write-json.js';
 import { CHARTS } from '../../../machines/charts.js';
 import { chartModel, toMermaid, toScxml, type ChartModel } from '../../charts/index.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../exit.js';
 import type { ChartFormat, Flags, MachineName } from '../arguments/flags.js';
 import type { Terminal } from '../output/terminal.js';
 

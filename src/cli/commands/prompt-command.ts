@@ -5,10 +5,9 @@ import { readArguments, type GivenArguments } from '../arguments/call-arguments.
 import type { Flags } from '../arguments/flags.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { readConfiguration, requireEnabled } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
-import { manyLines, oneLine } from '../output/safe-text.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
+import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { withServers } from '../with-servers.js';
 import { renderCallResult } from './call-command.js';
 

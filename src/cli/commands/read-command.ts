@@ -3,14 +3,13 @@ import { Buffer } from 'node:buffer';
 import type { ReadResourceResult } from '../../mcp/server-offers.js';
 import { fitsTemplate } from '../../catalog/resource.js';
 import type { Troupe } from '../../runtime/troupe.js';
-import { nearestName } from '../../text/near-miss.js';
-import { serversNamed } from '../arguments/server-names.js';
+import { nearestName } from '../../text/option-names.js';
+import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
 import { readConfiguration, requireEnabled } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
-import { manyLines, nameOf, oneLine } from '../output/safe-text.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
+import { manyLines, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { writeWholeFile } from '../output/write-whole-file.js';
 import { withServers } from '../with-servers.js';
 

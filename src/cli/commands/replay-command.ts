@@ -3,16 +3,17 @@ import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { LogEntry, LogHeader } from '../../event-log/format/entry.js';
-import type { StateChange } from '../../event-log/replay/summary.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { StateChange, ConnectionSummary } from '../../event-log/replay/summary.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import type { Moment } from '../arguments/moment.js';
 import { showingShare } from '../output/progress.js';
 import { checkReadTwice, filesOfLog, sizeOf } from '../replay-files.js';
-import { renderChange, renderReplay } from '../output/replay-report.js';
-import { oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { oneLine, type Terminal, type Colors, nameOf } from '../output/terminal.js';
 import { writeWholeFile } from '../output/write-whole-file.js';
+import type { Divergence } from '../../event-log/replay/divergence.js';
+import { countOf, preciseDuration } from '../output/duration.js';
+import { summarizeWithCause } from '../output/failure-report.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
@@ -199,4 +200,71 @@ function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefin
     problem: problem ?? null,
     ...(timeline !== undefined && { timeline }),
   };
+}
+
+// The result of `troupe replay` for a person.
+
+const MAX_VALUE = 80;
+
+export function renderReplay(report: ReplayReport, colors: Colors): string {
+  return [
+    ...[...report.connections].flatMap(([name, summary]) => connectionLines(name, summary, colors)),
+    '',
+    ...report.divergences.flatMap((divergence) => divergenceLines(divergence, colors)),
+    verdictOf(report, colors),
+  ].join('\n');
+}
+
+/** One line of the timeline. */
+export function renderChange({ entry, at, server, from, to }: StateChange, startedAt: number): string {
+  const time = `+${((at - startedAt) / 1_000).toFixed(3)}s`.padStart(12);
+  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}`;
+}
+
+function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }: Colors): string[] {
+  const { state, generation, attempts, states, failures, failureCodes, rejected } = summary;
+  const spent = Object.entries(states).map(([each, ms]) => `${oneLine(each)} ${preciseDuration(ms)}`);
+  const codes = Object.entries(failureCodes).map(([code, count]) => `${oneLine(code)} × ${count}`);
+  return [
+    `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
+    dim(`    ${spent.join(', ')}`),
+    ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
+    ...eachOnce(failures.map(summarizeWithCause)).map((line) => `      ${line}`),
+    ...rejected.map(
+      ({ entry, event, state: then }) =>
+        `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,
+    ),
+  ];
+}
+
+/** Each line once, where it comes first, with its number. */
+function eachOnce(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)].map((line) => {
+    const count = lines.filter((each) => each === line).length;
+    return count === 1 ? line : `${line} (× ${count})`;
+  });
+}
+
+function divergenceLines({ message, context, method }: Divergence, { red }: Colors): string[] {
+  const who = method === 'both' ? 'both replays' : method === 'rerun' ? 'the actors' : 'the fold';
+  return [
+    `${red('✗')} ${oneLine(message)} (${who})`,
+    ...context.map(
+      ({ field, expected, found }) =>
+        `    ${oneLine(field)}: ${valueOf(found)} instead of ${valueOf(expected)}`,
+    ),
+  ];
+}
+
+function valueOf(value: unknown): string {
+  const text = oneLine(JSON.stringify(value) ?? 'nothing');
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+}
+
+function verdictOf({ entries, divergenceCount, whyNoRerun }: ReplayReport, { green, red }: Colors): string {
+  const how = whyNoRerun === undefined ? 'by the actors and by the fold' : `by the fold alone: ${whyNoRerun}`;
+  const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} replayed ${how}`;
+  return divergenceCount === 0
+    ? green(`${what}; no divergence`)
+    : red(`${what}; ${countOf(divergenceCount, 'divergence')}`);
 }

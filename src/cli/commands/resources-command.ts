@@ -1,14 +1,12 @@
 /** `troupe resources`: the resources and resource templates of the servers. */
 import type { CatalogResource, CatalogResourceTemplate } from '../../catalog/resource.js';
-import { serversNamed } from '../arguments/server-names.js';
+import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
 import { readConfiguration, requireEnabled } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Colors } from '../output/colors.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { countOf } from '../output/duration.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { withServers } from '../with-servers.js';
 
 export interface ListTarget {

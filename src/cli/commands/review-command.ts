@@ -11,19 +11,16 @@ import {
   type Configuration,
 } from '../configured-servers.js';
 import { countOf } from '../output/duration.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe } from '../make-troupe.js';
+import { makeTroupe, withTroupe } from '../make-troupe.js';
 import { showingProgress } from '../output/progress.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
+import { nameOf, oneLine, type Terminal, type Colors } from '../output/terminal.js';
 import { visibleText } from '../../text/visible-text.js';
 import { noteFailures, noteWarnings } from '../output/server-notes.js';
-import type { Terminal } from '../output/terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
-import { withTroupe } from '../with-troupe.js';
 import { wakeDormant } from '../with-servers.js';
 import type { ReviewedField, ReviewedTool } from '../../../machines/policy/review.js';
-import type { Colors } from '../output/colors.js';
 
 export interface ReviewFlags extends Flags {
   /** Accept the tools that are shown. */

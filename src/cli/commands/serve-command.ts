@@ -20,18 +20,22 @@ import type { ProtectedResource } from '../../gateway/http/http-oauth.js';
 import type { ServeHttpOptions } from '../../gateway/http/serve-http-options.js';
 import { isLoopback } from '../../text/host-reach.js';
 import { systemClock } from '../../ports.js';
-import { readConfiguration } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { readConfiguration, sourcesOf } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError, listenForStop } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
 import { userStore } from '../../config/files/user-store.js';
 import { messageOf } from '../../text/error-message.js';
 import { gatewayToken } from '../gateway-token.js';
-import { joinServeChain } from '../serve-chain.js';
 import { ServeLog } from '../serve-log.js';
-import { listenForStop } from '../signals.js';
 import type { Terminal } from '../output/terminal.js';
 import { opened } from '../taken-port.js';
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { canonicalJson } from '../../json/write-json.js';
+import { ConfigError } from '../../errors.js';
+import { SERVE_CHAIN_VARIABLE } from '../../transports/stdio/child-environment.js';
+import { homeFolder } from '../../storage/folders.js';
 
 export interface ServeFlags extends Flags {
   /** The port, or `true` for any free port. */
@@ -256,4 +260,42 @@ function chosenToken({ token }: ServeFlags): string | undefined {
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
+}
+
+// Detects that a gateway would start itself. A gateway whose own entry is among the servers that it finds would start a
+// copy of itself, which starts another, until the machine runs out of memory.
+
+type Variables = Record<string, string | undefined>;
+
+const STARTS_ITSELF =
+  'a gateway with the same servers started this one: its own entry is among them, so it would start itself endlessly. Give it --config FILE with a file that does not contain it';
+
+/**
+ * Adds this gateway to the environment of its children until the returned function is called. Throws a `ConfigError` if
+ * a gateway of the same servers has started this one.
+ */
+export function joinServeChain(
+  flags: Pick<Flags, 'config' | 'add' | 'discover'>,
+  env: Variables,
+  cwd: string,
+): () => void {
+  const before = env[SERVE_CHAIN_VARIABLE];
+  const chain = before?.split(' ') ?? [];
+  const own = linkOf(flags, cwd);
+  if (chain.includes(own)) throw new ConfigError(STARTS_ITSELF);
+  env[SERVE_CHAIN_VARIABLE] = [...chain, own].join(' ');
+  return () => {
+    if (before === undefined) delete env[SERVE_CHAIN_VARIABLE];
+    else env[SERVE_CHAIN_VARIABLE] = before;
+  };
+}
+
+/** Equal for gateways that read the same files. */
+function linkOf(flags: Pick<Flags, 'config' | 'add' | 'discover'>, cwd: string): string {
+  const { servers, discover } = sourcesOf(flags);
+  const files = flags.config.map((file) => resolve(cwd, file));
+  // An added server starts the gateway again, whatever else is found.
+  const found = discover && flags.add.length === 0 ? { cwd, home: homeFolder() ?? '' } : {};
+  const sources = canonicalJson({ files, servers, ...found });
+  return createHash('sha256').update(sources).digest('hex').slice(0, 16);
 }

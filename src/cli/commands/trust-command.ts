@@ -3,18 +3,16 @@
  * nothing.
  */
 import { dirname } from 'node:path';
-import type { TrustedEntry } from '../../trust/trust-store.js';
+import { type TrustedEntry, createFileTrustStore } from '../../trust/trust-store.js';
 import { findHere } from '../../trust/found-here.js';
-import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import type { Discovery } from '../../servers/discover.js';
 import { ConfigError } from '../../errors.js';
 import type { TrustRequest } from '../../trust/trust-request.js';
 import { asking, canAsk } from '../prompts/ask.js';
 import { readConfiguration } from '../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { renderQuestion } from '../output/trust-question.js';
 

@@ -1,7 +1,7 @@
 /** What the declarations of commands share. */
 import type { Command } from 'commander';
 import type { Flags } from '../arguments/flags.js';
-import type { ExitCode } from '../exit-codes.js';
+import type { ExitCode } from '../exit.js';
 import type { Streams, Terminal } from '../output/terminal.js';
 
 /** The parts of a process that the command needs. */

@@ -5,7 +5,7 @@ import { hasTag } from '../../../machines/connection/connection.states.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { excerptOf } from '../../text/server-text.js';
-import { manyLines, oneLine } from './safe-text.js';
+import { manyLines, oneLine } from './terminal.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
 import { renderRequest } from './trust-question.js';
 

@@ -4,6 +4,8 @@
  */
 import stringWidth from 'string-width';
 import type { OutputStream, Terminal } from './terminal.js';
+import { timeLeft } from '../../async/timers.js';
+import type { Clock } from '../../ports.js';
 
 export interface LiveArea {
   /** Draws the current content; costs nothing if that has not changed. */
@@ -63,4 +65,46 @@ export async function openLiveArea(
 
 function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => stringWidth(line)));
+}
+
+// When to draw a live part of the screen: soon after a change, but at most every `FRAME_MS`, however many changes there are.
+
+const FRAME_MS = 100;
+
+export class RedrawSchedule {
+  #timer: unknown;
+  #drawnAt = -Infinity;
+  #isSoon = false;
+
+  /** Draws at once. With `tickMs`, also that long after the last time: what is shown can depend on the time. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly draw: () => void,
+    private readonly tickMs?: number,
+  ) {
+    this.#drawNow();
+  }
+
+  /** Something visible has changed. */
+  changed(): void {
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    this.#drawIn(timeLeft(this.clock, this.#drawnAt, FRAME_MS));
+  }
+
+  close(): void {
+    this.clock.clearTimeout(this.#timer);
+  }
+
+  #drawNow(): void {
+    this.#isSoon = false;
+    this.#drawnAt = this.clock.now();
+    this.draw();
+    if (this.tickMs !== undefined) this.#drawIn(this.tickMs);
+  }
+
+  #drawIn(ms: number): void {
+    this.clock.clearTimeout(this.#timer);
+    this.#timer = this.clock.setTimeout(() => this.#drawNow(), ms);
+  }
 }

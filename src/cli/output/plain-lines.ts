@@ -3,7 +3,7 @@ import type { CatalogList, LifecycleEvent } from '../../lifecycle/event.js';
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { countOf, preciseDuration } from './duration.js';
 import { summarizeWithCause } from './failure-report.js';
-import { nameOf, oneLine } from './safe-text.js';
+import { nameOf, oneLine } from './terminal.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
 
 const LIST_NAMES: Readonly<Record<CatalogList, string>> = {

@@ -5,10 +5,8 @@ import { systemClock, type Clock } from '../../ports.js';
 import type { Progress } from '../../protocol/protocol-client.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { truncate } from './fit-text.js';
-import { openLiveArea } from './live-area.js';
-import { RedrawSchedule } from './redraw-schedule.js';
-import { oneLine } from './safe-text.js';
-import type { Terminal } from './terminal.js';
+import { openLiveArea, RedrawSchedule } from './live-area.js';
+import { oneLine, type Terminal } from './terminal.js';
 
 /** Runs `work` and meanwhile shows which servers are not ready yet. */
 export async function showingProgress<T>(

@@ -2,7 +2,7 @@
 import type { ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { ConnectionSummary, StateChange } from '../../event-log/replay/summary.js';
 import { preciseDuration } from './duration.js';
-import { oneLine } from './safe-text.js';
+import { oneLine } from './terminal.js';
 
 const LEFT = 160;
 const WIDTH = 1_000;

@@ -5,8 +5,7 @@ import type { ConfigProblem } from '../../errors.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { countOf } from './duration.js';
 import { explain } from './failure-report.js';
-import { nameOf, oneLine } from './safe-text.js';
-import type { Terminal } from './terminal.js';
+import { nameOf, oneLine, type Terminal } from './terminal.js';
 
 /** Notes the warnings about these servers and about the files as a whole. */
 export function noteWarnings(

@@ -7,8 +7,7 @@ import type { RegisteredInspection } from '../../inspector/registration.js';
 import { THIS_PLATFORM, type Platform } from '../../platform/platform.js';
 import { systemClock } from '../../ports.js';
 import { messageOf } from '../../text/error-message.js';
-import { oneLine } from './safe-text.js';
-import type { Terminal } from './terminal.js';
+import { oneLine, type Terminal } from './terminal.js';
 
 export interface Environment {
   /** Whether a person sees the output. */

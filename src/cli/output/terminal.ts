@@ -4,8 +4,10 @@
  * T1. When a reader goes away, nothing ends by force: `gone` is aborted, and later output is dropped.
  * T2. While a part of the screen is redrawn (see `live-area.ts`), other output appears above it.
  */
-import { visibleJson } from '../../json/visible-json.js';
-import { colorsFor, type Colors } from './colors.js';
+import { visibleJson } from '../../json/write-json.js';
+import picocolors from 'picocolors';
+import { cleanText } from '../../text/server-text.js';
+import { visibleName } from '../../text/visible-text.js';
 
 export type OutputStream = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
@@ -90,4 +92,48 @@ export function watchReaders({ stdout, stderr }: Pick<Streams, 'stdout' | 'stder
   stdout.on('error', (error) => gone.abort(error));
   stderr.on('error', () => {});
   return gone.signal;
+}
+
+// Whether a stream gets colors: `--no-color` decides first, then `NO_COLOR` (no-color.org), then `FORCE_COLOR`, then
+// whether it is a terminal that supports them.
+
+export type Colors = ReturnType<typeof picocolors.createColors>;
+
+export interface ColorChoice {
+  readonly isTerminal: boolean;
+  /** False if `--no-color` was given. */
+  readonly isAllowed: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function colorsFor(choice: ColorChoice): Colors {
+  return picocolors.createColors(wantsColor(choice));
+}
+
+function wantsColor({ isTerminal, isAllowed, env }: ColorChoice): boolean {
+  if (!isAllowed || isSet(env['NO_COLOR'])) return false;
+  const forced = env['FORCE_COLOR'];
+  if (isSet(forced)) return forced !== '0' && forced !== 'false';
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}
+
+// Makes text from others (servers, files, names) safe to show: nothing in it controls the terminal.
+
+/** On one line: each run of white space becomes one space. */
+export function oneLine(text: string): string {
+  return cleanText(text.replace(/\s+/g, ' ').trim());
+}
+
+/** The name of a server, on one line, in which no character can be taken for another. */
+export function nameOf(server: string): string {
+  return visibleName(oneLine(server));
+}
+
+/** Keeps the line breaks. */
+export function manyLines(text: string): string {
+  return text.split(/\r?\n/).map(cleanText).join('\n');
 }

@@ -4,7 +4,7 @@
  * longer is shown by its start, its end and the length between. Runs in a browser.
  */
 import type { FoundHere } from '../../trust/found-here.js';
-import type { PrivateNetwork } from '../../trust/private-address.js';
+import type { PrivateNetwork } from '../../trust/asked-address.js';
 import type { TrustRequest } from '../../trust/trust-request.js';
 import { visibleName } from '../../text/visible-text.js';
 

@@ -5,11 +5,9 @@
 import { systemClock, type Clock } from '../../ports.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import type { Flags } from '../arguments/flags.js';
-import { openLiveArea } from './live-area.js';
+import { openLiveArea, RedrawSchedule } from './live-area.js';
 import { toHeadline } from './plain-lines.js';
-import { RedrawSchedule } from './redraw-schedule.js';
-import { toRow, type Row } from './status-row.js';
-import { countHealth, renderTable } from './status-table.js';
+import { toRow, type Row, countHealth, renderTable } from './status-table.js';
 import type { Terminal } from './terminal.js';
 
 export interface UpView {

@@ -1,6 +1,6 @@
 /** Writes a file of the user atomically. Only its owner may read it, because it can hold secrets. */
 import { realpath, stat } from 'node:fs/promises';
-import { createFileAtomic, writeFileAtomic } from '../../storage/write-file-atomic.js';
+import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js';
 
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */

@@ -3,18 +3,17 @@
  * Asks only for entries that may start: an entry that is not trusted must not ask for anything.
  */
 import { TrustedEntries } from '../../trust/trusted-entries.js';
-import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import { createFileTrustStore } from '../../trust/trust-store.js';
 import { inputsWanted } from '../../config/entry/expand.js';
 import { loadConfig } from '../../servers/load-config.js';
 import type { ServerSpec } from '../../config/entry/server-spec.js';
 import { needsTrust } from '../../trust/trust-rules.js';
 import type { TroupeOptions } from '../../options.js';
-import type { InputRequest } from '../../config/entry/expansion-options.js';
+import type { InputRequest } from '../../config/entry/server-config.js';
 import { asking, canAsk, type Questions } from './ask.js';
 import { sourcesOf } from '../configured-servers.js';
 import type { Flags } from '../arguments/flags.js';
-import { nameOf, oneLine } from '../output/safe-text.js';
-import type { Terminal } from '../output/terminal.js';
+import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
 
 type AskInput = NonNullable<TroupeOptions['askInput']>;
 

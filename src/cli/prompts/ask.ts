@@ -8,7 +8,7 @@
  */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { listenForSignals, type SignalledProcess } from '../signals.js';
+import { listenForSignals, type SignalledProcess } from '../exit.js';
 import type { Terminal } from '../output/terminal.js';
 
 export interface Questions {

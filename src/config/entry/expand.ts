@@ -7,8 +7,7 @@
  * E4. The result is ready to use: absolute working directory, valid address and headers.
  */
 import { basename, resolve, sep } from 'node:path';
-import type { ExpansionOptions } from './expansion-options.js';
-import type { EntryOAuth, HttpServerConfig, ServerConfig } from './server-config.js';
+import type { ExpansionOptions, EntryOAuth, HttpServerConfig, ServerConfig } from './server-config.js';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import { mapTexts, type TextField, headerValueProblem, urlProblem } from './entry-texts.js';

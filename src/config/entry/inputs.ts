@@ -2,7 +2,7 @@
  * Values that a person is asked for: `${input:ID}`, declared beside the servers as in VS Code. Each is requested once
  * per source and proposal; answers are kept in memory only.
  */
-import type { AskInput } from './expansion-options.js';
+import type { AskInput } from './server-config.js';
 import { messageOf } from '../../text/error-message.js';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { inputsWanted } from './expand.js';

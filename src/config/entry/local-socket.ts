@@ -2,7 +2,7 @@
  * Addresses of HTTP servers that listen on a socket of this computer, as VS Code writes them:
  * `unix:///path/to.sock#/request` and, on Windows, `pipe:///pipe/name#/request`.
  */
-import { percentDecoded } from '../../text/percent-decoded.js';
+import { percentDecoded } from '../../text/host-reach.js';
 
 export interface LocalSocket {
   /** The path to connect to. */

@@ -4,7 +4,7 @@
  */
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../../machines/policy/policy.js';
-import type { MessageLimits } from '../../json/limits.js';
+import type { MessageLimits } from '../../json/parse-json.js';
 import type { EntryOAuth } from './server-config.js';
 
 /** The part of JSON Schema that `readShape` supports. `title` tells a person what was expected. */

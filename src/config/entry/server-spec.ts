@@ -1,8 +1,7 @@
 /** A server in the configuration: a checked entry, with its origin. */
 
 import type { RawFailure } from '../../failures/transport-error.js';
-import type { InputRequest } from './expansion-options.js';
-import type { ServerConfig } from './server-config.js';
+import type { InputRequest, ServerConfig } from './server-config.js';
 
 /**
  * `host`: named by the host's code. `given`: in a file that the user named. `project`, `user`: in files that were

@@ -1,8 +1,23 @@
-/** The names of fields as people write them: aliases, synonyms, typing mistakes. */
-import { nearestName } from '../../text/near-miss.js';
-import { ALIASES, ENTRY_SCHEMA, FIELD_ROWS } from './entry-fields.js';
-import { listed, printable } from './problem.js';
-import type { Report } from './read-shape.js';
+/**
+ * What people write, and what it means: names and values that are not spelled as the schema has them, and the form in which
+ * entries with the same meaning look alike.
+ */
+import { nearestName } from '../../text/option-names.js';
+import {
+  ALIASES,
+  ENTRY_SCHEMA,
+  FIELD_ROWS,
+  TRANSPORT_TYPES,
+  type EntryFields,
+  type EntryTransport,
+} from './entry-fields.js';
+import { listed, printable, type Path } from './problem.js';
+import { type Report, isObject, isOfType, isEmptyCollection } from './read-shape.js';
+import type { Schema } from './schema.js';
+import { hashOf } from '../../json/write-json.js';
+import type { ServerConfig } from './server-config.js';
+
+// The names of fields as people write them: aliases, synonyms, typing mistakes.
 
 export type RawEntry = Readonly<Record<string, unknown>>;
 
@@ -107,4 +122,110 @@ function meaningOf(name: string): string {
 
 function isPresent(value: unknown): boolean {
   return !isNothing(value);
+}
+
+// Converts and reports values of the wrong type whose meaning is clear: a number or a boolean in a field whose text is
+// passed on, and text in a field that takes a number or a boolean. Pure.
+//
+// A report never contains the value.
+
+/** Fields whose text is passed on to a program or a server. In other fields, a number in place of text is a mistake. */
+const PASSED_ON: ReadonlySet<unknown> = new Set(['args', 'env', 'environment', 'headers', 'oauth', 'auth']);
+
+/** The value with all clear parts converted; the validation handles the rest. */
+export function loosened(value: unknown, schema: Schema, path: Path, report: Report): unknown {
+  const reported = (converted: unknown, message: string): unknown => {
+    report(path, 'converted-value', message, 'warning');
+    return converted;
+  };
+  if (schema.anyOf !== undefined) {
+    const fitting = schema.anyOf.find((option) => isOfType(value, option));
+    if (fitting !== undefined) return loosened(value, fitting, path, report);
+    const isScalar = typeof value !== 'object';
+    const first = schema.anyOf.find(({ type }) => type !== 'object' && type !== 'array');
+    return isScalar && first !== undefined ? loosened(value, first, path, report) : value;
+  }
+  switch (schema.type) {
+    case 'string':
+      if (!PASSED_ON.has(path[0]) || (typeof value !== 'number' && typeof value !== 'boolean')) return value;
+      return reported(String(value), `is a ${typeof value}, and is used as text`);
+    case 'boolean':
+      if (typeof value !== 'string' || !/^\s*(?:true|false)\s*$/i.test(value)) return value;
+      return reported(value.trim().toLowerCase() === 'true', 'is text, and is used as true or false');
+    case 'number':
+    case 'integer':
+      if (typeof value !== 'string' || !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return value;
+      return reported(Number(value), 'is text, and is used as a number');
+    case 'array': {
+      const { items } = schema;
+      if (!Array.isArray(value) || items === undefined) return value;
+      return value.map((item: unknown, index) => loosened(item, items, [...path, index], report));
+    }
+    case 'object':
+      return isObject(value) ? loosenedFields(value, schema, path, report) : value;
+    default:
+      return value;
+  }
+}
+
+function loosenedFields(
+  value: Readonly<Record<string, unknown>>,
+  { properties = {}, additionalProperties }: Schema,
+  path: Path,
+  report: Report,
+): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(value).flatMap(([name, field]): (readonly [string, unknown])[] => {
+    const at = [...path, name];
+    const isNamed = Object.hasOwn(properties, name);
+    const known = isNamed ? properties[name] : additionalProperties;
+    if (known === undefined || known === false) return [[name, field]];
+    if (field === null && !isNamed) {
+      report(at, 'converted-value', 'is null, and is left out', 'warning');
+      return [];
+    }
+    return [[name, loosened(field, known, at, report)]];
+  });
+  return Object.fromEntries(fields);
+}
+
+// The canonical form of an entry, and its hash: without nulls, empty collections, explicit defaults, aliases and other hosts'
+// fields, so that entries with the same meaning look alike.
+//
+// H1. Formatting, order of keys, comments, other hosts' fields and explicit defaults do not change the hash.
+// H2. It is taken from the unexpanded entry: it depends on no value of a variable.
+// H3. A server object of this process has no content to hash: two such entries with equal settings have the same hash.
+
+/** The fields that apply to the transport and have an effect. */
+export function toNormalForm(
+  { disabled, ...fields }: EntryFields,
+  transport: EntryTransport,
+): Readonly<Record<string, unknown>> {
+  const { type, command, args = [], enabled, tools } = fields;
+  const [program, ...first] = isList(command) ? command : [command];
+  const normal: Readonly<Record<string, unknown>> = {
+    ...fields,
+    type: transport === 'stdio' ? transport : type && TRANSPORT_TYPES[type],
+    command: program,
+    args: [...first, ...args],
+    enabled: disabled === true ? false : enabled,
+    tools: isList(tools) ? { allow: tools } : tools,
+  };
+  return Object.fromEntries(
+    FIELD_ROWS.filter(([name, field]) => {
+      const value = normal[name];
+      const isIdle = value === undefined || value === field.default || isEmptyCollection(value);
+      return field.transports.includes(transport) && !isIdle;
+    }).map(([name]) => [name, normal[name]]),
+  );
+}
+
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+/** SHA-256 of a validated entry, in hex. */
+export function entryHash(config: ServerConfig): string {
+  if (!('server' in config)) return hashOf(config);
+  const { server: _, ...described } = config;
+  return hashOf(described);
 }

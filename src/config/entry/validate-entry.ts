@@ -18,12 +18,18 @@ import {
 } from './entry-fields.js';
 import { isForwardable } from './forwardable-header.js';
 import { mapTexts, headerValueProblem, urlProblem, type TextProblem } from './entry-texts.js';
-import { toNormalForm } from './normal-form.js';
+import {
+  toNormalForm,
+  loosened,
+  reportDoubles,
+  reportUnknown,
+  resolveAliases,
+  writtenAs,
+  type RawEntry,
+} from './spelling.js';
 import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
 import { isObject, kindOf, readShape, type Report, isEmptyCollection } from './read-shape.js';
-import { loosened } from './loose-values.js';
 import { withOAuthBlock } from './oauth-block.js';
-import { reportDoubles, reportUnknown, resolveAliases, writtenAs, type RawEntry } from './spelling.js';
 import { parseTemplate, type Part } from './template.js';
 
 /** The place of an entry: the name of its source and, for a text, how to locate a field. */

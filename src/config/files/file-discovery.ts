@@ -2,8 +2,17 @@
  * Which of the known files to read on this machine, in order of precedence. Does not read them: whether a file exists
  * shows when it is read.
  */
-import { KNOWN_SOURCES, type FileLocation, type KnownSource } from './known-sources.js';
-import { baseFolder, folderIn, ignoredVariables, pathsOf, thisMachine, type Machine } from './places.js';
+import {
+  KNOWN_SOURCES,
+  type FileLocation,
+  type KnownSource,
+  baseFolder,
+  folderIn,
+  ignoredVariables,
+  pathsOf,
+  thisMachine,
+  type Machine,
+} from './known-sources.js';
 import { printable } from '../entry/problem.js';
 import type { Source } from './sources.js';
 import type { Scope } from '../entry/server-spec.js';

@@ -3,10 +3,10 @@
  */
 import type { ConfigProblem } from '../../errors.js';
 import { translateVsCode } from '../hosts/editors.js';
-import { translateOpencode } from '../hosts/opencode.js';
+import { translateOpencode } from '../hosts/agents.js';
 import type { Translate } from '../hosts/translation.js';
 import { WRAPPED, type Holder, type Layout } from './layout.js';
-import { nearestName } from '../../text/near-miss.js';
+import { nearestName } from '../../text/option-names.js';
 import { fieldName, printable } from '../entry/problem.js';
 import { isObject, kindOf } from '../entry/read-shape.js';
 import { ENTRY_FIELDS } from '../entry/entry-fields.js';

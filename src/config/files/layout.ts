@@ -1,10 +1,7 @@
 /** The structure of a file with servers: its syntax, where its entries are, and in whose form. */
 import type { Translate } from '../hosts/translation.js';
-import { translateCodex } from '../hosts/codex.js';
-import { translatePlain, translateVsCode } from '../hosts/editors.js';
-import { translateGoose } from '../hosts/goose.js';
-import { translateOpencode } from '../hosts/opencode.js';
-import { translateZed } from '../hosts/zed.js';
+import { translateCodex, translateGoose, translateOpencode } from '../hosts/agents.js';
+import { translatePlain, translateVsCode, translateZed } from '../hosts/editors.js';
 import type { ReadTree } from './text-tree.js';
 
 export type Syntax = 'json' | 'toml' | 'yaml';

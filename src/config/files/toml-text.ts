@@ -3,7 +3,7 @@
  * by its header, a field by the line that begins with it. A name that is not found has the position of its table.
  */
 import { parse, TomlError } from 'smol-toml';
-import { isDeeperThan } from '../../json/nesting.js';
+import { isDeeperThan } from '../../json/parse-json.js';
 import {
   DEEPEST,
   hasMoreThan,

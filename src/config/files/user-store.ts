@@ -8,7 +8,7 @@
  */
 import { isAbsolute, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { homeFolder, userFolder, type UserFolderKind } from '../../storage/user-folder.js';
+import { homeFolder, userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 
 /** Rejects with a `ConfigError` if the folder must not be used. */

@@ -5,7 +5,17 @@
 import { delimiter } from 'node:path';
 import type { RawEntry } from '../entry/spelling.js';
 import { isObject } from '../entry/read-shape.js';
-import { fromSeconds, isAbsent, reference, toolLists, translate, type Translate } from './translation.js';
+import {
+  fromSeconds,
+  isAbsent,
+  reference,
+  toolLists,
+  translate,
+  type Translate,
+  foreign,
+  joined,
+  type Translation,
+} from './translation.js';
 
 const reports = (): boolean => false;
 
@@ -90,4 +100,29 @@ function anyLists(entry: RawEntry) {
 
 function denied(entry: RawEntry) {
   return toolLists(entry, 'enabledTools', 'disabledTools');
+}
+
+// Zed: `context_servers` of `settings.json`; in older versions the command may be an object.
+
+export const translateZed: Translate = (entry) => {
+  const { command, url, source } = entry;
+  if (isAbsent(command) && isAbsent(url) && (source === 'extension' || isObject(entry['settings']))) {
+    return foreign('it belongs to an extension of Zed');
+  }
+  if (!isObject(command)) return translate(entry, { known: KNOWN });
+  return fromObject({ ...entry, command });
+};
+
+const KNOWN = ['remote', 'settings', 'source'];
+
+function fromObject(entry: Readonly<Record<string, unknown>> & { readonly command: object }): Translation {
+  const { path, args, env } = entry.command as Readonly<Record<string, unknown>>;
+  return translate(entry, {
+    made: {
+      command: [path, 'command', 'path'],
+      args: [args ?? undefined, 'command', 'args'],
+      env: [joined(entry['env'], env), 'command', 'env'],
+    },
+    known: [...KNOWN, 'args', 'env'],
+  });
 }

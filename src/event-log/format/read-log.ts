@@ -11,8 +11,8 @@
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
-import { entryProblem, headerProblem, type LogEntry, type LogHeader } from './entry.js';
-import { versionProblem } from './version.js';
+import { entryProblem, headerProblem, type LogEntry, type LogHeader, versionProblem } from './entry.js';
+import { chunksOf, requireSource, type LogSource } from './log-source.js';
 
 /** Maximum length of a line, bytes. Nothing longer is written. */
 export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;
@@ -52,26 +52,32 @@ export type LogPiece =
  * Reads a log piece by piece. Never rejects: a fault in the log is the last piece. A log without a fault may
  * still lack entries at its end.
  *
- * @param bytes The log in chunks of any size, for instance a read stream.
+ * @param log Path, URL, text, bytes or stream of one file.
  * @param maxLineBytes Maximum length of a line, in bytes. Default 16 MiB.
+ *
+ * @throws `TypeError` if the log is none of these.
  *
  * @example
  * ```ts
- * import { createReadStream } from 'node:fs';
  * import { readLog } from 'mcp-troupe/event-log';
  *
- * for await (const piece of readLog(createReadStream('troupe.log'))) {
+ * for await (const piece of readLog('troupe.log')) {
  *   if (piece.type === 'entry') console.log(piece.entry.seq, piece.entry.kind);
  * }
  * ```
  */
-export async function* readLog(
-  bytes: AsyncIterable<Uint8Array>,
+export function readLog(
+  log: LogSource,
   maxLineBytes: number = MAX_LINE_BYTES,
 ): AsyncGenerator<LogPiece, void, undefined> {
+  requireSource(log);
+  return piecesOf(log, maxLineBytes);
+}
+
+async function* piecesOf(log: LogSource, maxLineBytes: number): AsyncGenerator<LogPiece, void, undefined> {
   const parser = new LogParser(maxLineBytes);
   try {
-    for await (const chunk of bytes) {
+    for await (const chunk of chunksOf(log)) {
       yield* parser.push(chunk);
       if (parser.isOver) return;
     }

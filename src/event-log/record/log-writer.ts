@@ -4,7 +4,7 @@
  * W1. One call of the sink at a time, in order. An error of the sink is reported once and ends the writing.
  * W2. It holds a limited amount: callers check `isFull` first.
  */
-import type { LogSink } from './log-sink.js';
+import type { LogSink } from './record-options.js';
 
 /** Maximum number of characters that wait for the sink. */
 const MAX_WAITING = 16 * 1_024 * 1_024;

@@ -15,7 +15,7 @@ import type {
   InspectionEvent,
   StateValue,
 } from 'xstate';
-import { AddressBook } from '../../actor-system/actor-paths.js';
+import { AddressBook } from '../../actor-system/actor-path.js';
 import { StateDigests, type Digest } from '../format/digest.js';
 import { type CauseKind, type Delivery, type LoggedEvent, toLogged } from '../format/entry.js';
 import type { NumberedClock } from '../../actor-system/numbered-clock.js';

@@ -16,7 +16,7 @@
 import type { Clock } from '../../ports.js';
 import { Chain, toLine, type Unchecked } from '../format/chain.js';
 import type { CauseEntry, LogEntry, LogHeader, NoteEntry, SnapshotEntry } from '../format/entry.js';
-import type { LogSink } from './log-sink.js';
+import type { LogSink } from './record-options.js';
 import { LogWriter } from './log-writer.js';
 import { ObservedSystem, type Group, type ObservableSystem } from './observed-system.js';
 import { MAX_LINE_BYTES } from '../format/read-log.js';

@@ -1,7 +1,7 @@
 /** Differences between a replay and the log, in words and as data. */
 import type { StateValue } from 'xstate';
 import { statePath } from '../../../machines/connection/public-state.js';
-import { isSameJson } from '../../json/same-json.js';
+import { isSameJson } from '../../json/json-object.js';
 import type { FoldedState } from './folded-actor.js';
 
 /** Which of the two replays differs from the log. */

@@ -10,12 +10,18 @@ import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
-import { entryProblem, headerProblem, type LogEntry, type LogHeader } from '../format/entry.js';
+import {
+  entryProblem,
+  headerProblem,
+  type LogEntry,
+  type LogHeader,
+  versionProblem,
+} from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { FoldedState } from './folded-actor.js';
 import { LineScanner, linesOf, type ActorState, type ScannedLine } from '../format/line-index.js';
+import { bytesOf, sourcesOf, type LogSource } from '../format/log-source.js';
 import type { LogProblem } from '../format/read-log.js';
-import { versionProblem } from '../format/version.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
 import type { StateChange } from './summary.js';
 
@@ -47,10 +53,9 @@ export interface OpenLog {
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { openLog } from 'mcp-troupe/event-log';
    *
-   * const log = openLog(await readFile('troupe.log'));
+   * const log = await openLog('troupe.log');
    * console.log(new Date(log.timeOf(log.last)));
    * ```
    */
@@ -62,10 +67,9 @@ export interface OpenLog {
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { openLog } from 'mcp-troupe/event-log';
    *
-   * const log = openLog(await readFile('troupe.log'));
+   * const log = await openLog('troupe.log');
    * const { machines } = log.at(log.entryAt(Date.now() - 60_000));
    * ```
    */
@@ -78,10 +82,9 @@ export interface OpenLog {
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { openLog } from 'mcp-troupe/event-log';
    *
-   * const log = openLog(await readFile('troupe.log'));
+   * const log = await openLog('troupe.log');
    * for (const { seq, kind } of log.entries(log.first, log.first + 9)) console.log(seq, kind);
    * ```
    */
@@ -93,26 +96,25 @@ export interface OpenLog {
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { openLog } from 'mcp-troupe/event-log';
    *
-   * const log = openLog(await readFile('troupe.log'));
+   * const log = await openLog('troupe.log');
    * for (const [address, { state }] of log.at(log.last).machines) console.log(address, state);
    * ```
    */
   at(entry: number): Moment;
   /**
-   * Every change of a connection's state between two entries, both included. Default: all changes.
+   * Every change of a connection's state between two entries, both included. Default: all changes. The first change
+   * of a connection begins with its state before `from`, or with null if the connection did not exist.
    *
    * @param from Number of the first entry. Default: `first`.
    * @param to Number of the last entry. Default: `last`.
    *
    * @example
    * ```ts
-   * import { readFile } from 'node:fs/promises';
    * import { openLog } from 'mcp-troupe/event-log';
    *
-   * const log = openLog(await readFile('troupe.log'));
+   * const log = await openLog('troupe.log');
    * for (const { server, from, to } of log.changes()) console.log(server, from, to);
    * ```
    */
@@ -120,20 +122,29 @@ export interface OpenLog {
 }
 
 /**
- * Opens the bytes of a log, or of its parts, the oldest first.
+ * Opens a log, or its parts, the oldest first. All of it is kept in memory; lines are parsed on demand.
  *
- * @param parts The bytes of each part, oldest first. They are read on demand, so they must not change.
+ * @param log Path, URL, text, bytes or stream of the log, or a list of its parts. Bytes are not copied, so they must not
+ *   change.
+ *
+ * @throws `TypeError` if the log is none of these; what the file, the download or the stream throws, if it cannot be read.
  *
  * @example
  * ```ts
- * import { readFile } from 'node:fs/promises';
  * import { openLog } from 'mcp-troupe/event-log';
  *
- * const log = openLog(await readFile('troupe.log'));
+ * const log = await openLog('troupe.log');
  * for (const change of log.changes()) console.log(change);
  * ```
  */
-export function openLog(...parts: readonly Uint8Array[]): OpenLog {
+export async function openLog(log: LogSource | readonly LogSource[]): Promise<OpenLog> {
+  const parts: Uint8Array[] = [];
+  for (const source of sourcesOf(log)) parts.push(await bytesOf(source));
+  return openBytes(...parts);
+}
+
+/** The same for bytes in memory, without waiting. */
+export function openBytes(...parts: readonly Uint8Array[]): OpenLog {
   return new Log(parts);
 }
 
@@ -218,22 +229,25 @@ class Log implements OpenLog {
   *changes(from: number = this.first, to: number = this.last): Generator<StateChange, void, undefined> {
     const states = new Map<string, string>();
     const texts = this.#scanner.places.map(({ state }) => stateText(state));
-    for (let entry = Math.max(this.first, from); entry <= Math.min(to, this.last); entry += 1) {
+    const start = Math.max(this.first, from);
+    for (let entry = this.first; entry <= Math.min(to, this.last); entry += 1) {
       const place = this.#places[entry - this.first] ?? -1;
       const own = this.#scanner.places[place];
-      if (own !== undefined) yield* this.#change(entry, own.to, texts[place] ?? '', states);
-      for (const { to: address, state } of this.#moved.get(entry) ?? [])
-        yield* this.#change(entry, address, stateText(state), states);
+      const moved = this.#moved
+        .get(entry)
+        ?.map(({ to: address, state }) => [address, stateText(state)] as const);
+      const entered = [
+        ...(own === undefined ? [] : [[own.to, texts[place] ?? ''] as const]),
+        ...(moved ?? []),
+      ];
+      for (const [address, state] of entered) {
+        const before = states.get(address);
+        states.set(address, state);
+        const server = entry < start || before === state ? undefined : connectionName(address);
+        if (server !== undefined)
+          yield { entry, at: this.timeOf(entry), server, from: before ?? null, to: state };
+      }
     }
-  }
-
-  *#change(entry: number, address: string, to: string, states: Map<string, string>): Generator<StateChange> {
-    const before = states.get(address);
-    if (before === to) return;
-    states.set(address, to);
-    const server = connectionName(address);
-    if (server === undefined) return;
-    yield { entry, at: this.timeOf(entry), server, from: before ?? null, to };
   }
 
   /** The last fold continues if no snapshot is in between. */

@@ -4,6 +4,8 @@ import { bodyIn } from '../format/chain.js';
 import type { Divergence } from './divergence.js';
 import { POLICY_VERSION, type LogEntry, type LogHeader } from '../format/entry.js';
 import { currentCharts } from '../record/make-recorder.js';
+import { chunksOf, sourcesOf, type LogSource } from '../format/log-source.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
 import { type LogProblem, LogParser, type LogPiece } from '../format/read-log.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
 import { Replayer } from './replayer.js';
@@ -57,29 +59,33 @@ const PROGRESS_EVERY = 1_000;
  * Replays a log, or the parts of one, the oldest first. Never rejects: a problem with the log is in the report, and
  * everything before it was replayed.
  *
- * @param bytes The bytes of the log in chunks of any size, for instance a read stream; or a list of parts, oldest
- *   first.
- * @param options At which entry to stop, and what to call during the replay. Default: replay to the end, and call nothing.
+ * @param log Path, URL, text, bytes or stream of the log, or a list of its parts.
+ * @param options At which entry to stop, what to replay it with, and what to call meanwhile. Default: replay to the end with
+ *   the charts of this package, and call nothing.
+ *
+ * @throws `TypeError` if the log is none of these, or for an unknown option.
  *
  * @example
  * ```ts
- * import { createReadStream } from 'node:fs';
  * import { replayLog } from 'mcp-troupe/event-log';
  *
- * const report = await replayLog(createReadStream('troupe.log'));
+ * const { divergences } = await replayLog('troupe.log');
  * ```
  */
 export async function replayLog(
-  bytes: AsyncIterable<Uint8Array> | readonly AsyncIterable<Uint8Array>[],
+  log: LogSource | readonly LogSource[],
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
+  requireKnown('replayLog', options, OPTIONS);
   const play = new Play(options);
-  for (const part of Array.isArray(bytes) ? (bytes as readonly AsyncIterable<Uint8Array>[]) : [bytes]) {
-    await play.part(part as AsyncIterable<Uint8Array>);
+  for (const part of sourcesOf(log)) {
+    await play.part(part);
     if (play.isOver) break;
   }
   return play.report();
 }
+
+const OPTIONS: OptionNames<ReplayOptions> = { isBeyond: true, changed: true, progress: true };
 
 class Play {
   readonly #options: ReplayOptions;
@@ -103,11 +109,11 @@ class Play {
     return this.#problem !== undefined || this.#isBeyond;
   }
 
-  async part(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async part(source: LogSource): Promise<void> {
     this.#parts += 1;
     const parser = new LogParser();
     try {
-      for await (const chunk of bytes) {
+      for await (const chunk of chunksOf(source)) {
         this.#take(parser.push(chunk));
         if (this.isOver) return;
       }

@@ -11,12 +11,11 @@
  * Q4. No log makes it throw: an entry that cannot be replayed is a divergence.
  */
 import type { StateValue } from 'xstate';
-import { actorInWords, MANAGER } from '../../actor-system/actor-path.js';
+import { actorInWords, MANAGER, isMachineAddress } from '../../actor-system/actor-path.js';
 import { bodyOf, Chain } from '../format/chain.js';
 import { Digest, StateDigests } from '../format/digest.js';
-import { byReceiver, touchedBy } from './deliveries.js';
 import { contextDifferences, isAlike, stateText, type Divergence, type ReplayMethod } from './divergence.js';
-import { isSameJson } from '../../json/same-json.js';
+import { isSameJson } from '../../json/json-object.js';
 import type { CauseEntry, Delivery, LogEntry, LogHeader, SnapshotEntry } from '../format/entry.js';
 import { Fold } from './fold.js';
 import type { MachineState } from '../record/observed-system.js';
@@ -285,4 +284,26 @@ const NOTHING_HEARD = new Digest();
 
 function toOutcome(heard: Consequences | undefined): Outcome {
   return { method: 'rerun', machines: heard?.machines ?? [], digest: heard?.digest ?? NOTHING_HEARD };
+}
+
+/** The machines that received an event. */
+export function touchedBy(group: readonly CauseEntry[]): ReadonlySet<string> {
+  const touched = new Set<string>();
+  for (const { to, derived } of group) {
+    if (isMachineAddress(to)) touched.add(to);
+    if (derived === undefined) continue;
+    for (const delivery of derived) if (isMachineAddress(delivery.to)) touched.add(delivery.to);
+  }
+  return touched;
+}
+
+/** By address, in order. */
+export function byReceiver(deliveries: readonly Delivery[]): Map<string, Delivery['event'][]> {
+  const events = new Map<string, Delivery['event'][]>();
+  for (const { to, event } of deliveries) {
+    const own = events.get(to);
+    if (own === undefined) events.set(to, [event]);
+    else own.push(event);
+  }
+  return events;
 }

@@ -7,7 +7,7 @@ import { failureOf, numberOf, wholeOf } from '../format/by-shape.js';
 import { textOf, type LogEntry, type NoteEntry } from '../format/entry.js';
 import { connectionName } from '../../actor-system/actor-path.js';
 import { stateText } from './divergence.js';
-import { isSameJson } from '../../json/same-json.js';
+import { isSameJson } from '../../json/json-object.js';
 import type { FoldedState } from './folded-actor.js';
 
 /** Maximum number of failures, and of rejections, that are kept of a connection. */

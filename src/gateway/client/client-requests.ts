@@ -12,15 +12,14 @@ import type { Connection } from '../../servers/connection.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { Clock } from '../../ports.js';
 import { RpcError, type Progress } from '../../protocol/protocol-client.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { settlesWithin } from '../../async/timers.js';
 import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
 import { argumentsIn } from '../../calls/call-problem.js';
-import { ADMIN_TOOLS } from './admin-tools.js';
+import { ADMIN_TOOLS, GatewayTools, SEARCH_TOOLS } from './gateway-tools.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
 import type { Named, ClientCatalog } from './client-catalog.js';
-import { GatewayTools } from './gateway-tools.js';
 import { pageOf } from './pages.js';
 import type { ServerResource } from './resource-addresses.js';
 import { RequestOfClient, type AskedClient } from './questions.js';
@@ -37,7 +36,6 @@ import {
 } from './server-outcomes.js';
 import type { ServerView } from '../upstream/server-view.js';
 import type { ClientLock } from '../upstream/client-lock.js';
-import { SEARCH_TOOLS } from './search-tools.js';
 import type { Subscriptions } from './subscriptions.js';
 
 /** MCP specification 2025-11-25, "Elicitation", URL elicitation required. */

@@ -9,10 +9,9 @@
  */
 import type { Transport } from '../../mcp/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId } from '../../mcp/messages.js';
-import { LazyAbortController } from '../../async/lazy-abort-controller.js';
+import { LazyAbortController, type AbortSignalLike } from '../../async/abort.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError } from '../../protocol/protocol-client.js';
-import type { AbortSignalLike } from '../../async/caller-signal.js';
 import type { RequestHeaders } from '../../transports/session-transport.js';
 import { toError } from '../../text/error-message.js';
 import { idInUse, RPC, toClientMessage, type RpcErrorAnswer } from './client-message.js';

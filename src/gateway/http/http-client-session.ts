@@ -16,9 +16,8 @@ import type { Transport, TransportSendOptions, MessageExtraInfo } from '../../mc
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { Conversation, type ReceivedMessage } from '../client/conversation.js';
-import { answerJson, refuse, type Refused } from './http-answers.js';
+import { answerJson, refuse, type Refused, JsonAnswer } from './http-answers.js';
 import { toCursor, type HttpEventLog } from './http-event-log.js';
-import { JsonAnswer } from './json-answer.js';
 import type { Clock } from '../../ports.js';
 import { HttpStream, type StreamPorts } from './http-stream.js';
 

@@ -13,7 +13,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { JSONRPCRequest } from '../../mcp/messages.js';
 import type { Clock, Logger } from '../../ports.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { settlesWithin } from '../../async/timers.js';
 import { messageOf } from '../../text/error-message.js';
 import { SHUTTING_DOWN } from '../drain.js';
 import type { Gateway, GatewaySession } from '../gateway.js';

@@ -16,8 +16,7 @@ import { isSameIssuer } from '../../auth/auth-server-discovery.js';
 import { ConfigError } from '../../errors.js';
 import { isLoopback } from '../../text/host-reach.js';
 import { systemClock, type Clock } from '../../ports.js';
-import type { NetworkOption } from '../../transports/http/network-options.js';
-import { createNetworkSource } from '../../transports/network-source.js';
+import { type NetworkOption, createNetworkSource } from '../../transports/http/network-options.js';
 import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];

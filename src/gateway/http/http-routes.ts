@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { readBytes } from '../../transports/http/request-body.js';
+import { readBytes } from '../../transports/http/server-limits.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';

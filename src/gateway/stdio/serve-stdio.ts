@@ -7,13 +7,12 @@
  * S3. Nothing is left on the streams afterwards. The gateway itself stays open: its creator closes it.
  */
 import type { Readable, Writable } from 'node:stream';
-import { guardedLogger } from '../../lifecycle/guarded-logger.js';
-import { systemClock, type Clock, type Logger } from '../../ports.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { guardedLogger, systemClock, type Clock, type Logger } from '../../ports.js';
+import { settlesWithin } from '../../async/timers.js';
 import { DEFAULT_GRACE_PERIOD_MS, SHUTTING_DOWN, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
 import { StdioServerTransport } from './stdio-server-transport.js';
-import { unblockedOutput } from './unblocked-output.js';
+import { unblockedOutput } from './client-streams.js';
 import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `serveStdio`. */

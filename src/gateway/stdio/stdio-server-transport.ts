@@ -17,9 +17,9 @@ import type { Transport } from '../../mcp/transport.js';
 import type { JSONRPCMessage, RequestId, JSONRPCResponse } from '../../mcp/messages.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { settlesWithin } from '../../async/timers.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
-import { answeredId, endsOf } from '../../transports/oversize-id.js';
+import { answeredId, endsOf } from '../../transports/message-limits.js';
 import { WriteQueue } from '../../transports/stdio/write-queue.js';
 import {
   notText,
@@ -30,7 +30,7 @@ import {
   type RpcErrorAnswer,
 } from '../client/client-message.js';
 import { Conversation, type ReceivedMessage } from '../client/conversation.js';
-import { BackpressuredInput } from './backpressured-input.js';
+import { BackpressuredInput } from './client-streams.js';
 
 /** Unread characters of a client: above the first limit its input is paused, below the second it is resumed. */
 const PAUSE_ABOVE = 1_024 * 1_024;

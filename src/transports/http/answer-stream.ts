@@ -9,7 +9,7 @@
  *     2025-11-25, "Sending Messages to the Server").
  */
 import { TransportError } from '../../failures/transport-error.js';
-import { pause } from '../../async/abortable.js';
+import { pause } from '../../async/abort.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import type { HttpReply } from './http-exchange.js';
 import { growingPause, type StreamPort } from './listening-stream.js';

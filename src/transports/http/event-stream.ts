@@ -7,7 +7,7 @@
  */
 import type { RequestId } from '../../mcp/messages.js';
 import { LineFramer, type OversizeLine } from '../../text/line-framer.js';
-import { answeredId } from '../oversize-id.js';
+import { answeredId } from '../message-limits.js';
 import type { HttpReply } from './http-exchange.js';
 import { mediaType } from './http-refusal.js';
 

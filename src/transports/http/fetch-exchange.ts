@@ -3,7 +3,7 @@
  * this can only promise that every request is aborted.
  */
 import type { Readable } from 'node:stream';
-import { decodedBody } from './content-coding.js';
+import { decodedBody } from './body-text.js';
 import { errorCode, NetworkError, type HttpExchange, type HttpReply } from './http-exchange.js';
 import type { Dispatcher } from './network-options.js';
 

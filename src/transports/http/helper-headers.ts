@@ -6,7 +6,7 @@
  */
 import { isObject } from '../../config/entry/read-shape.js';
 import { parseJson } from '../../json/parse-json.js';
-import { abortable } from '../../async/abortable.js';
+import { abortable } from '../../async/abort.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { lowerCased } from './server-address.js';
 

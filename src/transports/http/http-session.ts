@@ -17,16 +17,26 @@ import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
-import { runGuarded } from '../guarded-callback.js';
+import {
+  runGuarded,
+  type SendOptions,
+  type SessionTransport,
+  type TransportKind,
+  type TransportNotice,
+} from '../session-transport.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import type { SendOptions, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
-import { excessOf, type JsonLimits } from '../../json/parse-json.js';
+import { excessOf, type JsonLimits, type MessageLimits } from '../../json/parse-json.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
-import type { MessageLimits } from '../../json/limits.js';
 import { writeJson } from '../../json/write-json.js';
-import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
+import {
+  DEFAULT_MESSAGE_LIMITS,
+  excessOfBytes,
+  jsonLimits,
+  tooLargeAnswer,
+  answeredId,
+  endsOf,
+} from '../message-limits.js';
 import { NoiseGate } from '../noise-gate.js';
-import { answeredId, endsOf } from '../oversize-id.js';
 import { BodyTooLarge, readText } from './body-text.js';
 import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';

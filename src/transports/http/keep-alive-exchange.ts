@@ -7,7 +7,7 @@ import * as https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { Clock } from '../../ports.js';
-import { decodedBody } from './content-coding.js';
+import { decodedBody } from './body-text.js';
 import {
   errorCode,
   NetworkError,

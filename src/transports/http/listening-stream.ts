@@ -13,7 +13,7 @@ import type { RequestId } from '../../mcp/messages.js';
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { TransportNotice } from '../session-transport.js';
-import { pause } from '../../async/abortable.js';
+import { pause } from '../../async/abort.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { leavesDoubt } from './http-refusal.js';
 import type { SessionRequests } from './session-requests.js';

@@ -1,6 +1,8 @@
 /** How the requests to remote servers leave this machine: the option `network`, and its check. */
 import type { Readable } from 'node:stream';
 import { isObject } from '../../config/entry/read-shape.js';
+import type { HttpServerConfig } from '../../config/entry/server-config.js';
+import type { OpenExchange } from './http-session.js';
 
 /** The part of a dispatcher of undici that is used. Any version works. */
 export interface Dispatcher {
@@ -99,4 +101,16 @@ export function networkProblems(network: unknown): readonly { field: string; mes
   if (given.includes('key') && !given.includes('cert'))
     problems.push({ field: 'key', message: "needs 'cert'" });
   return problems.map(({ field, message }) => ({ field: `network.${field}`, message }));
+}
+
+// Decides how the requests to each server are sent. The code that decides is loaded with the first remote server.
+
+/** How the requests to a server are sent, by the option of the host, the entry and the environment. */
+export type NetworkSource = (name: string, config: HttpServerConfig) => Promise<OpenExchange>;
+
+export function createNetworkSource(option: NetworkOption | undefined): NetworkSource {
+  return async (name, config) => {
+    const { openNetwork } = await import('./network.js');
+    return openNetwork({ name, config }, option);
+  };
 }

@@ -8,8 +8,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { TransportError } from '../../failures/transport-error.js';
-import { percentDecoded } from '../../text/percent-decoded.js';
-import { isLoopback } from '../../text/host-reach.js';
+import { percentDecoded, isLoopback } from '../../text/host-reach.js';
 import { withoutBrackets } from './server-address.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,9 +3,8 @@
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isLocalSocket, parseLocalSocket } from '../../config/entry/local-socket.js';
-import { percentDecoded } from '../../text/percent-decoded.js';
+import { percentDecoded, isLoopback } from '../../text/host-reach.js';
 import { TransportError } from '../../failures/transport-error.js';
-import { isLoopback } from '../../text/host-reach.js';
 
 export interface HttpAddress {
   /** The URL of requests, without user name and password. */

@@ -19,7 +19,7 @@
  */
 import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import { abortable } from '../../async/abortable.js';
+import { abortable } from '../../async/abort.js';
 import { Cookies } from './cookies.js';
 import {
   type HttpAddress,

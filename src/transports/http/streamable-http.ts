@@ -14,7 +14,7 @@
  *     soon as it is, the stream stays closed from then on.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '../../mcp/messages.js';
-import { pause } from '../../async/abortable.js';
+import { pause } from '../../async/abort.js';
 import { OlderServer, readAnswer } from './answer-stream.js';
 import { beginsAsJson } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';

@@ -7,8 +7,7 @@
 import type { ProcessExit } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
 import type { RawFailure } from '../../failures/transport-error.js';
-import { reportsError } from '../../failures/error-line.js';
-import { causeHint, outputOf, quoted } from '../../failures/output.js';
+import { reportsError, causeHint, outputOf, quoted } from '../../failures/output.js';
 
 export type EndCause =
   | { readonly kind: 'exited'; readonly exit: ProcessExit }

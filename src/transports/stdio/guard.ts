@@ -9,7 +9,7 @@
  *     needed.
  * D2. A group is removed from its list when it is proven gone, since its number may then be reused.
  * D3. A guard that died is replaced at the next spawn, and gets every group again. A host that died without a guard leaves
- *     marked servers (`owner-mark.ts`), which the first spawn of the next host ends (`sweep.ts`).
+ *     marked servers (`owner-mark.ts`), which the first spawn of the next host ends.
  * D4. Without a guard (no `sh`) servers run all the same; that is reported once.
  *
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
@@ -17,13 +17,14 @@
  */
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import type { TransportNotice } from '../session-transport.js';
-import { isOfDeadHost, ownMark } from './owner-mark.js';
-import { sweep } from './sweep.js';
+import { isOfDeadHost, ownMark, OWNER_VARIABLE } from './owner-mark.js';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { GUARD_SCRIPT } from './guard-script.js';
 import { reasonOf } from '../../text/error-message.js';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { statOf } from './process-table.js';
 
 /** The place of one server with the guard. */
 export interface GuardLocation {
@@ -177,4 +178,75 @@ function run(name: string, mark: string | undefined, stdin: 'pipe' | 'ignore'): 
 /** Each use of the guard checks whether it lives. */
 function ignore(): void {
   return;
+}
+
+// Finds the servers of hosts that died together with their guard, by their marks. Works only if marks can be read (Linux).
+// `owner-mark.ts` decides whether a host is dead, and `guard.ts` ends its servers.
+//
+// Only processes of this user count: anyone can make up the mark of a dead host.
+//
+// A mark that this process or one of its ancestors carries is skipped: a process that a left-over server started would
+// otherwise end itself.
+
+const PREFIX = `${OWNER_VARIABLE}=`;
+
+/**
+ * Reads one environment after the other, so that a start at the same time is not delayed. Never rejects.
+ *
+ * @param isOrphaned Called once for every mark that is found.
+ * @param end Called for every orphaned mark.
+ */
+export async function sweep(
+  isOrphaned: (mark: string) => boolean,
+  end: (mark: string) => void,
+): Promise<void> {
+  const own = ownMark();
+  if (own === undefined) return;
+  try {
+    const settled = new Set([own, ...(await marksOfForebears())]);
+    for (const pid of (await readdir('/proc')).map(Number)) {
+      const isOurs = standsForItsGroup(pid) && (await isOfThisUser(pid));
+      const mark = isOurs ? await markOf(pid) : undefined;
+      if (mark === undefined || settled.has(mark)) continue;
+      settled.add(mark);
+      if (isOrphaned(mark)) end(mark);
+    }
+  } catch {
+    return;
+  }
+}
+
+/** Of this process and its ancestors. */
+async function marksOfForebears(): Promise<string[]> {
+  const marks: string[] = [];
+  for (let pid = process.pid; pid > 0; pid = statOf(pid)?.parent ?? 0) {
+    const mark = await markOf(pid);
+    if (mark !== undefined) marks.push(mark);
+  }
+  return marks;
+}
+
+/** Every server leads its group. If the leader of a group is gone, each member is checked. Kernel threads have no group. */
+function standsForItsGroup(pid: number): boolean {
+  const stat = Number.isNaN(pid) ? undefined : statOf(pid);
+  if (stat === undefined || !stat.isLiving || stat.group === 0) return false;
+  return stat.group === pid || statOf(stat.group)?.isLiving !== true;
+}
+
+async function isOfThisUser(pid: number): Promise<boolean> {
+  const found = await stat(`/proc/${pid}`).catch(() => undefined);
+  return found !== undefined && found.uid === process.geteuid?.();
+}
+
+/** Undefined for a process that has ended, belongs to someone else, or carries no mark. */
+async function markOf(pid: number): Promise<string | undefined> {
+  try {
+    const variables = await readFile(`/proc/${pid}/environ`, 'latin1');
+    return variables
+      .split('\0')
+      .find((variable) => variable.startsWith(PREFIX))
+      ?.slice(PREFIX.length);
+  } catch {
+    return undefined;
+  }
 }

@@ -10,7 +10,7 @@ import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { excessOf, JSON_LIMITS, parseJson, type JsonLimits } from '../../json/parse-json.js';
 import { piecesOf, SpreadMessage } from './message-search.js';
-import { answeredId, endsOf } from '../oversize-id.js';
+import { answeredId, endsOf } from '../message-limits.js';
 
 export interface MessageSink {
   /** Must not throw. */

@@ -7,12 +7,12 @@ import { once } from 'node:events';
 import type { Clock } from '../../ports.js';
 import { outputOf } from '../../failures/output.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
-import { onAbort } from '../../async/caller-signal.js';
-import { settlesWithin } from '../../async/settles-within.js';
+import { onAbort } from '../../async/abort.js';
+import { settlesWithin } from '../../async/timers.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import { guardServer } from './guard.js';
 import { hasSpawned, markedEnvironment } from './spawn-server.js';
-import { startedTree } from './started-tree.js';
+import { startedTree } from './process-tree.js';
 import { StopLadder } from './stop-ladder.js';
 import { reasonOf } from '../../text/error-message.js';
 

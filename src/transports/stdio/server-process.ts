@@ -24,7 +24,7 @@ import { MessageReader } from './message-reader.js';
 import { excessOfBytes } from '../message-limits.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
 import type { SessionMark } from './owner-mark.js';
-import { startedTree } from './started-tree.js';
+import { startedTree } from './process-tree.js';
 import { StopLadder } from './stop-ladder.js';
 import { WriteQueue } from './write-queue.js';
 

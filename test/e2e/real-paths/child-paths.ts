@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createFileCatalogStore } from '../../../src/catalog/cache-files.js';
+import { createFileCatalogStore } from '../../../src/catalog/cache-store.js';
 import { tool } from '../../../src/testing/ordinary-answers.js';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { SERVER } from './account.js';

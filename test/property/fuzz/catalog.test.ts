@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Catalogs } from '../../../src/catalog/catalogs.js';
-import { findDanglingRef } from '../../../src/schemas/dangling-ref.js';
+import { findDanglingRef } from '../../../src/schemas/invalid-schema.js';
 import { listAll, MAX_PAGES } from '../../../src/catalog/list-all.js';
 import { ToolRegistry, type ServerFacts } from '../../../src/catalog/registry.js';
 import { catalogHash, diffTexts } from '../../../src/catalog/list-diff.js';

@@ -6,7 +6,7 @@ import { cleanText } from '../../../src/text/server-text.js';
 import { LineFramer, type OversizeLine } from '../../../src/text/line-framer.js';
 import { MessageReader } from '../../../src/transports/stdio/message-reader.js';
 import { NoiseGate } from '../../../src/transports/noise-gate.js';
-import { answeredId } from '../../../src/transports/oversize-id.js';
+import { answeredId } from '../../../src/transports/message-limits.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { cuts, inChunks, json, message, nested, text } from '../../support/arbitraries.js';

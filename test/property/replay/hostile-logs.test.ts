@@ -10,10 +10,10 @@ import { parseSync } from 'oxc-parser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { replay } from '../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
-import { UsageError } from '../../../src/cli/exit-codes.js';
+import { UsageError } from '../../../src/cli/exit.js';
 import { nameProblems } from '../../../src/config/entry/validate-entry.js';
 import { LogParser } from '../../../src/event-log/format/read-log.js';
-import { openLog } from '../../../src/event-log/replay/open-log.js';
+import { openBytes } from '../../../src/event-log/replay/open-log.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';
 import { LogDesk } from '../../../visualizer/src/log/log-desk.js';
 import { ownCharts } from '../../../visualizer/src/log/own-charts.js';
@@ -315,7 +315,7 @@ describe('a hostile log', () => {
       500,
       fc.property(hostileLog, (given) => {
         const text = textOf(given);
-        const log = openLog(Buffer.from(text));
+        const log = openBytes(Buffer.from(text));
         for (const at of [log.first, log.last]) log.at(at);
         for (const { server } of log.changes()) expect(server).toBeTypeOf('string');
         try {

@@ -97,7 +97,7 @@ describe('a recorded server', () => {
     try {
       await troupe.start();
       expect(troupe.tools.map((each) => each.tool).toSorted()).toEqual(['read', 'write']);
-      const outcome = await troupe.connection('files')?.callTool('read', { path: 'another' });
+      const outcome = await troupe.connection('files')?.callTool('read', { path: 'a' });
       expect(JSON.stringify(outcome)).toContain('the answer');
     } finally {
       await troupe.close();
@@ -125,7 +125,7 @@ describe('a recorded server', () => {
       expect((await troupe.start()).ready).toEqual(['files']);
       expect(troupe.tools).toHaveLength(2);
       const called = troupe.callTool(troupe.tools[0]?.name ?? '');
-      await expect(called).rejects.toThrow(/No answer to tools\/call was recorded/);
+      await expect(called).rejects.toMatchObject({ code: 'JSON_RPC_ERROR', rpcCode: -32_601 });
     } finally {
       await troupe.close();
     }

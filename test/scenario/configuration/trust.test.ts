@@ -3,8 +3,11 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createMemoryTrustStore, type TrustStore } from '../../../src/trust/trust-store.js';
-import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
+import {
+  createMemoryTrustStore,
+  type TrustStore,
+  createFileTrustStore,
+} from '../../../src/trust/trust-store.js';
 import { discoverServers } from '../../../src/servers/discover.js';
 import type { TroupeOptions } from '../../../src/options.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';

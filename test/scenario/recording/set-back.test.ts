@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replay, type ReplayFlags } from '../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { toMoment } from '../../../src/cli/arguments/moment.js';
-import { openLog } from '../../../src/event-log/replay/open-log.js';
+import { openBytes } from '../../../src/event-log/replay/open-log.js';
 import { makeTerminal } from '../../support/fake-terminal.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -96,7 +96,7 @@ describe('troupe replay of a log in which the clock was set back', () => {
 
 describe('an opened log in which the clock was set back', () => {
   it('finds the entry for any time', async () => {
-    const log = openLog(new TextEncoder().encode(await incident()));
+    const log = openBytes(new TextEncoder().encode(await incident()));
     for (let entry = log.first; entry <= log.last; entry += 1) {
       expect(log.timeOf(entry)).toBeGreaterThanOrEqual(log.timeOf(entry - 1) || 0);
       expect(log.entryAt(log.timeOf(entry))).toBeGreaterThanOrEqual(entry);

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createFileReviewStore } from '../../../src/review/file-review-store.js';
+import { createFileReviewStore } from '../../../src/review/review-store.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useInotify } from '../../support/inotify.js';

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { createActor, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { effect, toRawFailure, whyFailed, type EffectSpec } from '../../../src/actors/effect.js';
-import { LeftState, withinLimit } from '../../../src/async/within-limit.js';
+import { LeftState, withinLimit } from '../../../src/async/timers.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../../../src/protocol/protocol-client.js';
 import { createMask, NO_MASK, type Mask } from '../../../src/secrets/secrets.js';
 import { TransportError } from '../../../src/failures/transport-error.js';

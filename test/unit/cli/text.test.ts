@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import stringWidth from 'string-width';
 import { countOf, preciseDuration, shortDuration } from '../../../src/cli/output/duration.js';
 import { fit, truncate } from '../../../src/cli/output/fit-text.js';
-import { manyLines, oneLine } from '../../../src/cli/output/safe-text.js';
+import { manyLines, oneLine } from '../../../src/cli/output/terminal.js';
 
 describe('text from elsewhere', () => {
   it('cannot control the terminal.', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entryHash } from '../../../src/config/entry/normal-form.js';
+import { entryHash } from '../../../src/config/entry/spelling.js';
 import { mergeSources } from '../../../src/config/merge.js';
 import type { SourceEntries } from '../../../src/config/files/sources.js';
 import type { Scope } from '../../../src/config/entry/server-spec.js';

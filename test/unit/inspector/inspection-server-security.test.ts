@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LogSink } from '../../../src/event-log/record/log-sink.js';
+import type { LogSink } from '../../../src/event-log/record/record-options.js';
 import { FileSource } from '../../../src/inspector/file-source.js';
 import { LiveSource, type LiveParts } from '../../../src/inspector/live-source.js';
 import { INSPECTION_PATHS } from '../../../src/inspector/page-protocol.js';

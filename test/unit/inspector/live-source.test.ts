@@ -1,8 +1,7 @@
 /** When the inspection attaches to a running troupe, and that no page can block it. */
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { LogSink } from '../../../src/event-log/record/log-sink.js';
-import type { RecordTarget, Recording } from '../../../src/event-log/record/record-options.js';
+import type { LogSink, RecordTarget, Recording } from '../../../src/event-log/record/record-options.js';
 import { LiveSource } from '../../../src/inspector/live-source.js';
 import type { InspectionMessage } from '../../../src/inspector/page-protocol.js';
 import { useCrashWatch } from '../../support/crash-watch.js';

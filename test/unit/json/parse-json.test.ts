@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonExtent } from '../../../src/json/nesting.js';
-import { excessOf, JSON_LIMITS, parseJson } from '../../../src/json/parse-json.js';
+import { jsonExtent, excessOf, JSON_LIMITS, parseJson } from '../../../src/json/parse-json.js';
 
 const DEPTH = { depth: 3, structure: 1_000 };
 

@@ -1,10 +1,9 @@
 /** Which era is asked first, and what a failure in one era says about the other. */
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../machines/policy/failure.js';
-import { LimitOver } from '../../../src/async/within-limit.js';
+import { LimitOver } from '../../../src/async/timers.js';
 import { TransportError } from '../../../src/failures/transport-error.js';
-import { disprovesEra, firstEra, judgeEra } from '../../../src/protocol/era.js';
-import { EraVerdicts } from '../../../src/protocol/era-verdicts.js';
+import { disprovesEra, firstEra, judgeEra, EraVerdicts } from '../../../src/protocol/era.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../../../src/protocol/protocol-client.js';
 
 const rpc = (code: number): RpcError => new RpcError(code, 'no', undefined);

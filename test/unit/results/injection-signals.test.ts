@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InjectionSignalName } from '../../../src/results/injection-patterns.js';
-import { scanForInjection } from '../../../src/results/injection-signals.js';
+import { type InjectionSignalName, scanForInjection } from '../../../src/results/injection-signals.js';
 import { text } from '../../support/arbitraries.js';
 import { fuzz } from '../../support/fuzz.js';
 import { useLeakCheck } from '../../support/leak-check.js';

@@ -3,10 +3,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createFileReviewStore } from '../../../src/review/file-review-store.js';
+import {
+  createFileReviewStore,
+  createMemoryReviewStore,
+  type ReviewStore,
+} from '../../../src/review/review-store.js';
 import { toReviewed } from '../../../src/catalog/tool-fingerprint.js';
 import type { ReviewedTool } from '../../../machines/policy/review.js';
-import { createMemoryReviewStore, type ReviewStore } from '../../../src/review/review-store.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';

@@ -1,10 +1,13 @@
 /** How a recorded server handles requests that were never answered. */
 import { describe, expect, it } from 'vitest';
 import { createControlledClock } from '../../../src/testing/controlled-clock.js';
-import { createRecordedServer } from '../../../src/testing/recorded-server.js';
-import { createScriptedServer } from '../../../src/testing/scripted-server.js';
-import type { ServerScript } from '../../../src/testing/server-script.js';
+import { createRecordedServer, type RecordedServerOptions } from '../../../src/testing/recorded-server.js';
+import type { RecordedRequest } from '../../../src/testing/recorded-requests.js';
+import { text, tool } from '../../../src/testing/ordinary-answers.js';
+import { createScriptedServer, SILENCE } from '../../../src/testing/scripted-server.js';
+import type { Params, ServerScript } from '../../../src/testing/server-script.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
+import { JsonRpcError, type TroupeError } from '../../../src/errors.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -195,12 +198,138 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   }, 20_000);
 
-  it('can only be created from a log.', () => {
-    expect(() => createRecordedServer(undefined as never, 'files')).toThrow(
-      new TypeError('A log is given as its text or its bytes.'),
-    );
+  it('can only be created from a log, with known options.', () => {
+    expect(() => createRecordedServer('', 'files', { matches: () => true } as never)).toThrow(/'match'/);
+    expect(() => createRecordedServer(undefined as never, 'files')).toThrow(TypeError);
     expect(() => createRecordedServer('', undefined as never)).toThrow(
       new TypeError('A connection of the log is given by its name.'),
     );
+  });
+});
+
+describe('a recorded server with messages', { timeout: 60_000 }, () => {
+  const sum = (params: Params): unknown => {
+    const { a } = params['arguments'] as { a: number };
+    return text(`a is ${a}`);
+  };
+  const add = tool('add');
+
+  /** The log of calls of `add` with these arguments; a call with `a: 0` kills the server. */
+  async function calls(given: readonly object[]): Promise<string> {
+    const log = new MemoryLog();
+    const server = createScriptedServer({
+      tools: [add],
+      on: {
+        'tools/call': (params) => {
+          if ((params['arguments'] as { a: number }).a !== 0) return sum(params);
+          void server.die();
+          return SILENCE;
+        },
+      },
+    });
+    const test = troupes.make({
+      servers: { sums: { type: 'in-process', server } },
+      record: { target: log, bodies: true },
+      retryCalls: 'never',
+    });
+    await passTime(test.clock, test.troupe.start());
+    for (const args of given) {
+      await passTime(test.clock, test.troupe.connection('sums')!.ready());
+      await passTime(test.clock, test.troupe.connection('sums')!.callTool('add', { ...args })).catch(
+        () => {},
+      );
+    }
+    await passTime(test.clock, test.troupe.close());
+    return log.text;
+  }
+
+  /** Plays the log, and gives the answer to each call: a text, or the code of the error. */
+  async function answers(log: string, asked: readonly object[], options: RecordedServerOptions = {}) {
+    const server = createRecordedServer(log, 'sums', options);
+    const troupe = createTroupe({
+      servers: { sums: server.config },
+      clock: server.clock,
+      retryCalls: 'never',
+    });
+    const found: unknown[] = [];
+    try {
+      await troupe.start();
+      for (const args of asked) {
+        await troupe.connection('sums')!.ready();
+        const answer = await troupe
+          .connection('sums')!
+          .callTool('add', { ...args })
+          .then(({ content }) => (content[0] as { text: string }).text)
+          .catch((error: unknown) =>
+            error instanceof JsonRpcError ? error.rpcCode : (error as TroupeError).code,
+          );
+        found.push(answer);
+      }
+    } finally {
+      await troupe.close();
+    }
+    return { found, server };
+  }
+
+  it('answers by arguments, in any order; equal requests in their order.', async () => {
+    const log = await calls([{ a: 1 }, { a: 2 }, { a: 1, b: ['x', { y: null }] }]);
+    const asked = [{ a: 2 }, { b: ['x', { y: null }], a: 1 }, { a: 1 }];
+    const { found, server } = await answers(log, asked);
+    expect(found).toEqual(['a is 2', 'a is 1', 'a is 1']);
+    expect(server.unmatched).toEqual([]);
+  });
+
+  it('refuses a request that was not recorded, names the nearest, and reports it.', async () => {
+    const { found, server } = await answers(await calls([{ a: 1 }, { a: 2, b: 7 }]), [{ a: 3, b: 7 }]);
+    expect(found).toEqual([-32_602]);
+    expect(server.unmatched).toMatchObject([
+      { method: 'tools/call', session: 1, params: { arguments: { a: 3, b: 7 } } },
+    ]);
+    expect(server.unmatched[0]!.message).toMatch(/'arguments\.a'.*"a":1.*"a":2/s);
+  });
+
+  it('answers a request once for each time that it was recorded, unless it is not strict.', async () => {
+    const log = await calls([{ a: 1 }]);
+    const strict = await answers(log, [{ a: 1 }, { a: 1 }]);
+    expect(strict.found).toEqual(['a is 1', -32_602]);
+    const lenient = await answers(log, [{ a: 1 }, { a: 1 }, { a: 5 }], { strict: false });
+    expect(lenient.found).toEqual(['a is 1', 'a is 1', 'a is 1']);
+    expect(lenient.server.unmatched).toEqual([]);
+  });
+
+  it('ignores arguments that differ in every run if `match` does.', async () => {
+    const log = await calls([
+      { a: 1, now: 100 },
+      { a: 2, now: 200 },
+    ]);
+    const a = ({ params }: RecordedRequest): unknown => (params['arguments'] as { a: number }).a;
+    const match = (recorded: RecordedRequest, asked: RecordedRequest): boolean => a(recorded) === a(asked);
+    const { found } = await answers(
+      log,
+      [
+        { a: 2, now: 300 },
+        { a: 1, now: 400 },
+        { a: 3, now: 500 },
+      ],
+      { match },
+    );
+    expect(found).toEqual(['a is 2', 'a is 1', -32_602]);
+  });
+
+  it('gives any value to a masked argument.', async () => {
+    const log = await calls([
+      { a: 1, password: 'hunter2-hunter2' },
+      { a: 2, password: 'hunter3-hunter3' },
+    ]);
+    expect(log).not.toContain('hunter2');
+    const { found } = await answers(log, [{ a: 2, password: 'another' }]);
+    expect(found).toEqual(['a is 2']);
+  });
+
+  it('answers a request in another session than the recorded one.', async () => {
+    const log = await calls([{ a: 1 }, { a: 0 }, { a: 2 }]);
+    const { found, server } = await answers(log, [{ a: 2 }, { a: 0 }, { a: 1 }]);
+    expect(found).toEqual(['a is 2', 'OUTCOME_UNKNOWN', 'a is 1']);
+    expect(server.played).toBe(2);
   });
 });

@@ -34,7 +34,7 @@ describe('the sessions of a connection that was recorded', () => {
     const { sessions } = recordedConnection(entriesOf(target), 'files');
     expect(sessions.map(({ generation }) => generation)).toEqual([1, 2]);
     for (const { answers } of sessions)
-      expect(answers.map(({ method }) => method)).toEqual(
+      expect(answers.map(({ request }) => request.method)).toEqual(
         expect.arrayContaining(['initialize', 'tools/list']),
       );
   });
@@ -116,7 +116,7 @@ describe('the sessions of a connection that was recorded', () => {
     await passTime(test.clock, test.troupe.close());
     const { sessions } = recordedConnection(entriesOf(target), 'files');
     expect(sessions.map(({ generation }) => generation)).toEqual([2]);
-    expect(sessions[0]?.answers.map(({ method }) => method)).toEqual(
+    expect(sessions[0]?.answers.map(({ request }) => request.method)).toEqual(
       expect.arrayContaining(['initialize', 'tools/list']),
     );
   });
@@ -154,7 +154,7 @@ describe('the sessions of a connection that was recorded', () => {
         : entry,
     );
     const [session] = recordedConnection(leftOut, 'files').sessions;
-    expect(session?.answers.map(({ method }) => method)).toEqual(['initialize']);
+    expect(session?.answers.map(({ request }) => request.method)).toEqual(['initialize']);
     expect(session?.tools).toHaveLength(1);
   });
 

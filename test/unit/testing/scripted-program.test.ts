@@ -11,7 +11,7 @@ import {
   type ControlledProgram,
   type ProgramEntry,
 } from '../../../src/testing/scripted-program.js';
-import { fromArgument } from '../../../src/testing/script-argument.js';
+import { fromArgument } from '../../../src/testing/check-script.js';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import type { TroupeOptions } from '../../../src/options.js';

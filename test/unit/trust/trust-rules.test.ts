@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entryHash } from '../../../src/config/entry/normal-form.js';
+import { entryHash } from '../../../src/config/entry/spelling.js';
 import type { ServerSpec, Scope } from '../../../src/config/entry/server-spec.js';
 import { needsTrust, toTrustRequest } from '../../../src/trust/trust-rules.js';
 import type { TrustPolicy } from '../../../src/trust/trust-request.js';

@@ -3,8 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createMemoryTrustStore, type TrustStore } from '../../../src/trust/trust-store.js';
-import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
+import {
+  createMemoryTrustStore,
+  type TrustStore,
+  createFileTrustStore,
+} from '../../../src/trust/trust-store.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';

@@ -22,12 +22,12 @@ import {
   headerProblem,
   type LogEntry,
   type LogHeader,
+  versionProblem,
 } from '../../../src/event-log/format/entry.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { LineScanner, type ScannedLine } from '../../../src/event-log/format/line-index.js';
 import type { LogProblem, LogProblemCode } from '../../../src/event-log/format/read-log.js';
-import { versionProblem } from '../../../src/event-log/format/version.js';
 import { MonotonicTime } from '../../../src/event-log/format/monotonic-time.js';
 import { parseJson } from '../../../src/json/parse-json.js';
 import { Labels, type Category, type Label } from './labels.js';

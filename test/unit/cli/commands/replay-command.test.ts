@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
-import { UsageError } from '../../../../src/cli/exit-codes.js';
+import { UsageError } from '../../../../src/cli/exit.js';
 import { createTroupe } from '../../../../src/runtime/troupe.js';
 import { MemoryLog } from '../../../support/memory-log.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

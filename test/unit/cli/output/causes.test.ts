@@ -3,7 +3,7 @@ import picocolors from 'picocolors';
 import type { ReplayReport } from '../../../../src/event-log/replay/replay-log.js';
 import type { ConnectionSummary } from '../../../../src/event-log/replay/summary.js';
 import { summarizeWithCause } from '../../../../src/cli/output/failure-report.js';
-import { renderReplay } from '../../../../src/cli/output/replay-report.js';
+import { renderReplay } from '../../../../src/cli/commands/replay-command.js';
 import type { Failure } from '../../../../machines/policy/failure.js';
 
 const EXITED: Failure = {

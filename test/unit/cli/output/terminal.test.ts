@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Terminal, watchReaders } from '../../../../src/cli/output/terminal.js';
+import { Terminal, watchReaders, colorsFor, type ColorChoice } from '../../../../src/cli/output/terminal.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { makeTerminal } from '../../../support/fake-terminal.js';
 
@@ -44,5 +44,25 @@ describe('the output', () => {
     const streams = { stdout: new FakeStream({ columns: 80, rows: 24 }), stderr: new FakeStream() };
     const terminal = new Terminal({ ...streams, env: {} }, new AbortController().signal, true);
     expect([terminal.colors.isColorSupported, terminal.noteColors.isColorSupported]).toEqual([true, false]);
+  });
+});
+
+const PLAIN_PIPE: ColorChoice = { isTerminal: false, isAllowed: true, env: {} };
+const TERMINAL: ColorChoice = { isTerminal: true, isAllowed: true, env: { TERM: 'xterm-256color' } };
+
+describe('colors', () => {
+  it.each<readonly [string, ColorChoice, boolean]>([
+    ['on a terminal', TERMINAL, true],
+    ['in a pipe', PLAIN_PIPE, false],
+    ['on a dumb terminal', { ...TERMINAL, env: { TERM: 'dumb' } }, false],
+    ['with --no-color', { ...TERMINAL, isAllowed: false }, false],
+    ['with --no-color and FORCE_COLOR', { ...TERMINAL, isAllowed: false, env: { FORCE_COLOR: '1' } }, false],
+    ['with NO_COLOR', { ...TERMINAL, env: { NO_COLOR: '1' } }, false],
+    ['with an empty NO_COLOR', { ...TERMINAL, env: { NO_COLOR: '' } }, true],
+    ['with NO_COLOR and FORCE_COLOR', { ...TERMINAL, env: { NO_COLOR: '1', FORCE_COLOR: '1' } }, false],
+    ['with FORCE_COLOR in a pipe', { ...PLAIN_PIPE, env: { FORCE_COLOR: '1' } }, true],
+    ['with FORCE_COLOR=0 on a terminal', { ...TERMINAL, env: { FORCE_COLOR: '0' } }, false],
+  ])('%s: %o gives %s.', (_, choice, isColored) => {
+    expect(colorsFor(choice).red('x') !== 'x').toBe(isColored);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { asking, canAsk } from '../../../../src/cli/prompts/ask.js';
 import { explain } from '../../../../src/cli/output/failure-report.js';
 import { renderCheck } from '../../../../src/cli/commands/check-command.js';
-import { nameOf } from '../../../../src/cli/output/safe-text.js';
+import { nameOf } from '../../../../src/cli/output/terminal.js';
 import { renderQuestion, renderRequest } from '../../../../src/cli/output/trust-question.js';
 import type { TrustRequest } from '../../../../src/trust/trust-request.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

@@ -3,7 +3,7 @@ import { InputAnswers } from '../../../../src/config/entry/inputs.js';
 import type { ServerSpec } from '../../../../src/config/entry/server-spec.js';
 import { parseConfigText } from '../../../../src/config/files/parse-config.js';
 import { problemLine } from '../../../support/problem-line.js';
-import type { InputRequest } from '../../../../src/config/entry/expansion-options.js';
+import type { InputRequest } from '../../../../src/config/entry/server-config.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig, type LoadOptions } from '../../../../src/servers/load-config.js';
 import { isInProject } from '../../../../src/config/files/file-discovery.js';
-import type { Machine } from '../../../../src/config/files/places.js';
+import type { Machine } from '../../../../src/config/files/known-sources.js';
 import { problemLine } from '../../../support/problem-line.js';
 import { readConfigFile } from '../../../../src/config/files/sources.js';
 import { toTrustRequest } from '../../../../src/trust/trust-rules.js';

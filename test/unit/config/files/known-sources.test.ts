@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toSources } from '../../../../src/config/files/file-discovery.js';
-import { KNOWN_SOURCES } from '../../../../src/config/files/known-sources.js';
-import type { Machine } from '../../../../src/config/files/places.js';
+import { KNOWN_SOURCES, type Machine } from '../../../../src/config/files/known-sources.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();

@@ -14,9 +14,9 @@ import { createFileTokenStore } from '../../../../src/auth/stores/file-token-sto
 import { storeInVariable, userStore } from '../../../../src/config/files/user-store.js';
 import { ConfigError } from '../../../../src/errors.js';
 import { inspectionFolder } from '../../../../src/inspector/registration.js';
-import { createFileReviewStore } from '../../../../src/review/file-review-store.js';
-import { toCatalogStore } from '../../../../src/runtime/cache-option.js';
-import { createFileTrustStore } from '../../../../src/trust/file-trust-store.js';
+import { createFileReviewStore } from '../../../../src/review/review-store.js';
+import { toCatalogStore } from '../../../../src/runtime/check-options.js';
+import { createFileTrustStore } from '../../../../src/trust/trust-store.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();

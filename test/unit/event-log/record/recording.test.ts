@@ -275,17 +275,48 @@ describe('a recording in a file', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['session.jsonl', 'session.jsonl.1']);
   });
 
-  it('continues in a new file beyond its maximum size, and each of the two files is a valid log.', async () => {
+  it('continues in new files beyond its maximum size, and together they are one log.', async () => {
     const path = join(folder, 'session.jsonl');
-    await recordedIn(createLogFile(path, { maxBytes: 50_000 }), (troupe) => flicker(troupe, 2_000));
-    const [older, newer] = [`${path}.1`, path].map((file) => readWhole(readFileSync(file, 'utf8')));
-    expect(readdirSync(folder)).toHaveLength(2);
+    const sink = createLogFile(path, { maxBytes: 50_000, maxOlderBytes: 1e9, maxOlderFiles: 1_000 });
+    await recordedIn(sink, (troupe) => flicker(troupe, 2_000));
+    const count = readdirSync(folder).length;
+    expect(count).toBeGreaterThan(3);
+    const numbers = Array.from({ length: count - 1 }, (_, index) => count - 1 - index);
+    const files = [...numbers.map((number) => `${path}.${number}`), path];
+    const parts = files.map((file) => readWhole(readFileSync(file, 'utf8')));
+    expect(parts.map(({ header }) => header.part)).toEqual(parts.map((_, index) => index + 1));
     expect(statSync(`${path}.1`).size).toBeLessThan(80_000);
-    expect(older?.header.part).toBeGreaterThan(2);
-    expect(newer?.header.part).toBe((older?.header.part ?? 0) + 1);
-    expect(newer?.header.firstSeq).toBe((older?.entries.at(-1)?.seq ?? 0) + 1);
-    expect(newer?.entries[0]).toMatchObject({ kind: 'snapshot', to: '$' });
+    for (const [index, part] of parts.slice(1).entries()) {
+      expect(part.header.firstSeq).toBe((parts[index]?.entries.at(-1)?.seq ?? 0) + 1);
+      expect(part.entries[0]).toMatchObject({ kind: 'snapshot', to: '$' });
+    }
+    expect((await replayLog(files)).divergences).toEqual([]);
   });
+
+  it.each([
+    ['number', { maxOlderFiles: 3 }, ['e', 'd', 'c', 'b']],
+    ['total size, except the newest', { maxOlderBytes: 5 }, ['e', 'd', 'c']],
+    ['total size of nothing, except the newest', { maxOlderBytes: 0 }, ['e', 'd']],
+    ['number of none', { maxOlderFiles: 0 }, ['e']],
+  ])('keeps older runs up to a %s.', async (_, limits, kept) => {
+    const path = join(folder, 'session.jsonl');
+    for (const text of ['a', 'b', 'c', 'd', 'e']) {
+      const sink = createLogFile(path, limits);
+      await sink.write(`${text}\n`);
+      await sink.close();
+    }
+    const files = [path, ...kept.slice(1).map((_text, index) => `${path}.${index + 1}`)];
+    expect(files.map((file) => readFileSync(file, 'utf8').trim())).toEqual(kept);
+    expect(readdirSync(folder)).toHaveLength(kept.length);
+  });
+
+  it.each([{ maxBytes: 0 }, { maxOlderFiles: -1 }, { maxOlderBytes: 0.5 }])(
+    'is refused with %o.',
+    (limits) => {
+      const record = { target: join(folder, 'session.jsonl'), ...limits };
+      expect(() => createTroupe({ servers: {}, record })).toThrow(`'${Object.keys(limits)[0]}'`);
+    },
+  );
 
   it('that cannot be created is one diagnostic, and the servers keep running.', async () => {
     const events = await recordedIn(join(folder, 'no such folder', 'session.jsonl'), async (troupe) => {

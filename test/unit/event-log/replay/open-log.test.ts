@@ -5,7 +5,7 @@ import { connectionName } from '../../../../src/actor-system/actor-path.js';
 import { stateText } from '../../../../src/event-log/replay/divergence.js';
 import { LOG_FORMAT, type LogEntry } from '../../../../src/event-log/format/entry.js';
 import { Fold } from '../../../../src/event-log/replay/fold.js';
-import { openLog, type OpenLog } from '../../../../src/event-log/replay/open-log.js';
+import { openBytes, type OpenLog } from '../../../../src/event-log/replay/open-log.js';
 import { fuzz } from '../../../support/fuzz.js';
 import { useCrashWatch } from '../../../support/crash-watch.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -32,7 +32,7 @@ describe('an opened log', () => {
     const steps = fc.sample(step, { numRuns: 1_500, seed: 5 });
     ({ parts } = await recordRandomRun(steps, { partSize: 150_000 }));
     entries = parts.flatMap((text) => readWhole(text).entries);
-    log = openLog(...parts.map(toBytes));
+    log = openBytes(...parts.map(toBytes));
   });
 
   it('contains every entry of every part, by number and by time.', () => {
@@ -88,22 +88,30 @@ describe('an opened log', () => {
     expect(next).toBeGreaterThan(200);
   });
 
+  it('begins changes between two entries with the state before them.', () => {
+    const all = [...log.changes()];
+    for (const from of [1, 30, 200, log.last, log.last + 1])
+      expect([...log.changes(from, from + 50)]).toEqual(
+        all.filter(({ entry }) => entry >= from && entry <= from + 50),
+      );
+  });
+
   it('is readable up to a last line that was cut off, and up to an invalid line.', () => {
     const [first = ''] = parts;
-    const cut = openLog(toBytes(first.slice(0, -20)));
+    const cut = openBytes(toBytes(first.slice(0, -20)));
     expect(cut.problem).toMatchObject({ code: 'truncated' });
     const lines = first.split('\n');
-    const broken = openLog(toBytes([...lines.slice(0, 30), 'garbage', ...lines.slice(30)].join('\n')));
+    const broken = openBytes(toBytes([...lines.slice(0, 30), 'garbage', ...lines.slice(30)].join('\n')));
     expect(broken.problem).toEqual({ code: 'corrupt', line: 31, message: expect.any(String) });
     expect(broken.last).toBe(29);
-    const skipped = openLog(toBytes(lines.toSpliced(10, 1).join('\n')));
+    const skipped = openBytes(toBytes(lines.toSpliced(10, 1).join('\n')));
     expect(skipped.problem).toMatchObject({ code: 'corrupt', line: 11 });
-    expect(openLog(toBytes('hello\n')).problem).toMatchObject({ code: 'not-a-log', line: 1 });
+    expect(openBytes(toBytes('hello\n')).problem).toMatchObject({ code: 'not-a-log', line: 1 });
     const ofVersion = (version: number) =>
-      openLog(toBytes(first.replace(`"troupeLog":${LOG_FORMAT}`, `"troupeLog":${version}`)));
+      openBytes(toBytes(first.replace(`"troupeLog":${LOG_FORMAT}`, `"troupeLog":${version}`)));
     expect(ofVersion(1)).toMatchObject({ problem: { code: 'older', line: 1 }, last: 0 });
     expect(ofVersion(9)).toMatchObject({ problem: { code: 'newer', line: 1 }, last: 0 });
-    expect(openLog(new Uint8Array()).at(1)).toEqual({ entry: undefined, machines: new Map() });
+    expect(openBytes(new Uint8Array()).at(1)).toEqual({ entry: undefined, machines: new Map() });
   });
 
   it('may have another order of fields in its entries.', () => {
@@ -112,8 +120,8 @@ describe('an opened log', () => {
     const turned = lines.map((line) =>
       JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as object).toReversed())),
     );
-    const other = openLog(toBytes([header, ...turned, ''].join('\n')));
-    const same = openLog(toBytes(first));
+    const other = openBytes(toBytes([header, ...turned, ''].join('\n')));
+    const same = openBytes(toBytes(first));
     expect([...other.changes()]).toEqual([...same.changes()]);
     expect(other.at(200).machines).toEqual(same.at(200).machines);
   });
@@ -124,7 +132,7 @@ describe('an opened log', () => {
       fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 }), (changes) => {
         const bytes = toBytes((parts[0] ?? '').slice(0, 30_000));
         for (const [index, byte] of changes) bytes[index % bytes.length] = byte;
-        const opened = openLog(bytes);
+        const opened = openBytes(bytes);
         opened.at(opened.last);
         expect([...opened.changes()].length).toBeLessThan(200);
       }),

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
-import { UsageError } from '../../../../src/cli/exit-codes.js';
+import { UsageError } from '../../../../src/cli/exit.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
-import { openLog } from '../../../../src/event-log/replay/open-log.js';
+import { openBytes } from '../../../../src/event-log/replay/open-log.js';
 import { replayLog, type ReplayReport } from '../../../../src/event-log/replay/replay-log.js';
 import type { StateChange } from '../../../../src/event-log/replay/summary.js';
 import { makeTerminal } from '../../../support/fake-terminal.js';
@@ -125,7 +125,7 @@ describe('a log of real effects', () => {
     const changes: StateChange[] = [];
     await play(record.text, { changed: (change: StateChange) => changes.push(change) });
     expect(changes.filter(({ from }) => from === null)).toHaveLength(2);
-    expect(changes).toEqual([...openLog(Buffer.from(record.text)).changes()]);
+    expect(changes).toEqual([...openBytes(Buffer.from(record.text)).changes()]);
   });
 
   it('does not diverge if entries were omitted during the recording.', async () => {
@@ -185,7 +185,7 @@ describe('a log of real effects', () => {
     const rejection = { seq: 7, at: 1_000_006, kind: 'note', note, check: '0f' };
     const lines = [header, before, started, { ...settled, event }, ...rest, rejection];
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    const opened = openLog(Buffer.from(text));
+    const opened = openBytes(Buffer.from(text));
     expect(opened.problem).toBeUndefined();
     expect(opened.at(opened.last).machines.size).toBeGreaterThan(0);
     const { problem, entries } = await play(text);

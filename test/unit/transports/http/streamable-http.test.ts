@@ -5,7 +5,7 @@ import { classify } from '../../../../machines/policy/failure.js';
 import type { SessionTransport } from '../../../../src/transports/session-transport.js';
 import { isAsProtected } from '../../../../src/transports/http/server-address.js';
 import { createFetchExchange } from '../../../../src/transports/http/fetch-exchange.js';
-import type { MessageLimits } from '../../../../src/json/limits.js';
+import type { MessageLimits } from '../../../../src/json/parse-json.js';
 import { createStreamableHttpTransport } from '../../../../src/transports/http/streamable-http.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

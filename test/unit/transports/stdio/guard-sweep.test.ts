@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { endMarked } from '../../../../src/transports/stdio/guard.js';
+import { endMarked, sweep } from '../../../../src/transports/stdio/guard.js';
 import { ownMark } from '../../../../src/transports/stdio/owner-mark.js';
-import { sweep } from '../../../../src/transports/stdio/sweep.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { DEAF_PAIR, expectGone, isLiving, usePlants } from '../../../support/guarded-processes.js';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answeredId } from '../../../../src/transports/oversize-id.js';
+import { answeredId } from '../../../../src/transports/message-limits.js';
 
 const BULK = { content: [{ type: 'text', text: `${'x'.repeat(3_000)}", "id": 99}` }], id: 98 };
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ProcessGroup } from '../../../../src/transports/stdio/process-group.js';
+import { ProcessGroup } from '../../../../src/transports/stdio/process-tree.js';
 import { platformOf } from '../../../../src/platform/platform.js';
 import {
   descendantsOf,

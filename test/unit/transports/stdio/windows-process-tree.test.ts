@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { platformOf } from '../../../../src/platform/platform.js';
-import { startedTree } from '../../../../src/transports/stdio/started-tree.js';
-import { ProcessGroup } from '../../../../src/transports/stdio/process-group.js';
-import { TaskKill, taskKillFile } from '../../../../src/transports/stdio/task-kill.js';
-import { WindowsProcessTree } from '../../../../src/transports/stdio/windows-process-tree.js';
+import {
+  ProcessGroup,
+  startedTree,
+  TaskKill,
+  taskKillFile,
+  WindowsProcessTree,
+} from '../../../../src/transports/stdio/process-tree.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openLog } from '../../../../src/event-log/replay/open-log.js';
+import { openBytes } from '../../../../src/event-log/replay/open-log.js';
 import type { LogEntry } from '../../../../src/event-log/format/entry.js';
 import { LogBook } from '../../../../visualizer/src/log/log-book.js';
 import { readWhole } from '../../../support/memory-log.js';
@@ -48,7 +48,7 @@ describe('the log of the page', () => {
 
   it('gives the same states as an opened file, forwards and backwards.', async () => {
     const book = bookOf(text);
-    const log = openLog(toBytes(text.slice(0, text.indexOf('{"troupeLog"', 10))));
+    const log = openBytes(toBytes(text.slice(0, text.indexOf('{"troupeLog"', 10))));
     await fuzz(
       60,
       fc.property(fc.nat(log.last - log.first), (position) => {

@@ -21,6 +21,7 @@ export { createMemoryTrustStore } from './trust/trust-store.js';
 export type { TrustedEntry, TrustStore } from './trust/trust-store.js';
 
 export { createFileTrustStore, type FileTrustStoreOptions } from './trust/trust-store.js';
+export type { StoreHost } from './config/files/user-store.js';
 export type { DroppedEntry } from './config/files/drop-filtered.js';
 
 export { createFileTokenStore, type FileTokenStoreOptions } from './auth/stores/file-token-store.js';
@@ -262,7 +263,14 @@ export type {
   ToolAnnotations,
   ToolSchema,
 } from './mcp/server-offers.js';
-export type { ClientCapabilities, Implementation, LoggingLevel, ServerCapabilities } from './mcp/session.js';
+export type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  ServerCapabilities,
+  TaskCapability,
+  TaskMethods,
+} from './mcp/session.js';
 export type {
   BooleanField,
   ChoiceField,

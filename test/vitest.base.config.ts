@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { LEFT_OUT } from './support/left-out.js';
 import { isolatedUser } from './support/user-variables.js';
 
 export default defineConfig({
@@ -12,6 +13,8 @@ export default defineConfig({
     environment: 'node',
     // Neither the user's files nor what an earlier test left there change what a test sees, nor are they changed.
     env: { TROUPE_CACHE: 'off', ...isolatedUser(join(tmpdir(), `troupe-tests-${process.pid}`)) },
+    setupFiles: process.platform === 'win32' ? ['test/support/leave-out.setup.ts'] : [],
+    exclude: [...configDefaults.exclude, ...LEFT_OUT.flatMap(({ name, isFile }) => (isFile ? [name] : []))],
     pool: 'forks',
     // By itself vitest would use one worker of two cores.
     maxWorkers: 2,

@@ -8,10 +8,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readTestReport } from './test-report.mjs';
 
 const STEP_LIMIT_MS = 40 * 60_000;
 const project = fileURLToPath(new URL('..', import.meta.url));
@@ -74,30 +75,10 @@ function vitest(log) {
   return bin(log, 'vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
 }
 
-/** Prints the failed tests with the first line of the reason again, because long output may be truncated. */
-function printFailedTests() {
-  if (!existsSync(report)) return;
-  for (const { name: file, message, assertionResults } of JSON.parse(readFileSync(report, 'utf8'))
-    .testResults) {
-    const failed = assertionResults.filter(({ status }) => status !== 'passed');
-    for (const { fullName, failureMessages } of failed) printFailure(file, fullName, failureMessages?.[0]);
-    if (failed.length === 0 && message) printFailure(file, 'outside its tests', message);
-  }
-}
-
-function printFailure(file, test, message = '') {
-  console.log(`FAILED  ${relative(project, file)} > ${test}: ${message.split('\n', 1)[0]}`);
-}
-
-/** A skipped test counts as failed, and so does a run without tests or with a failure outside the tests. */
 function countTests(hasPassed) {
-  if (!existsSync(report)) return { passed: 0, failed: 1 };
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-    readFileSync(report, 'utf8'),
-  );
-  const failed = numFailedTests + numPendingTests + numTodoTests;
-  const isSound = hasPassed && numPassedTests > 0;
-  return { passed: numPassedTests, failed: isSound ? failed : Math.max(failed, 1) };
+  const { failures, ...counts } = readTestReport(report, hasPassed, project);
+  failedTests.push(...failures);
+  return counts;
 }
 
 function countStep(hasPassed) {
@@ -118,6 +99,8 @@ function tarball() {
 const total = { passed: 0, failed: 0 };
 const made = new Set();
 const results = [];
+/** Printed at the end again, because long output may be truncated. */
+const failedTests = [];
 
 async function take({ name, needs, makes, isLive = false, run, count = countStep }) {
   const startedAt = performance.now();
@@ -153,7 +136,7 @@ await Promise.all(
 );
 
 console.log(`\n${results.join('\n')}\n`);
-printFailedTests();
+for (const line of failedTests) console.log(line);
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -11,16 +11,17 @@ export const searchOptions: DefaultTheme.LocalSearchOptions = {
         const isFiller =
           /^(?:a|an|and|are|by|can|do|does|for|from|how|i|in|is|it|my|of|on|or|the|to|what|when|where|which|why|with|without)$/;
         if (isFiller.test(word)) return null;
-        return word.length > 4 ? word.replace(/([^s])s$/, '$1') : word;
+        return word.length > 4 ? word.replace(/ies$/, 'y').replace(/([^s])s$/, '$1') : word;
       },
     },
     searchOptions: {
       prefix: true,
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
       boost: { title: 6, titles: 2, text: 1 },
-      /** A question is answered by the guide; generated tables and decisions only mention the words. */
+      /** A question is answered by the guide; the API, generated tables and decisions only mention the words. */
       boostDocument: (id: string) => {
         if (/\/(guide|tutorial)\//.test(id)) return 2;
+        if (/\/reference\/api\//.test(id)) return 0.5;
         return /\/(decisions|machines)\/|\/(benchmarks|changelog)\./.test(id) ? 0.3 : 1;
       },
     },

@@ -3,8 +3,8 @@
  */
 import { page, table } from './markdown.mjs';
 
-/** @param {{ bundlers: object[], runners: object[], node: string, date: string }} results */
-export function bundlersPage({ bundlers, runners, node, date }) {
+/** @param {{ bundlers: object[], runners: object[], containers: object[], node: string, date: string }} results */
+export function bundlersPage({ bundlers, runners, containers, node, date }) {
   return page('Bundlers and test runners', 'tools/bundlers', [
     `What [the guide](../guide/bundlers.md) says is tested by \`npm run bundlers\`: it installs the packed package and one bundler
 into an empty project, builds a host, runs the result in a folder without packages, and checks that the host reads
@@ -27,6 +27,10 @@ process.`,
       ['Program', 'Version'],
       runners.map(({ name, version, isQuick }) => [mark(name, isQuick), version]),
     ),
+    '## In a container',
+    `The Dockerfile of [the guide](../guide/docker.md#a-host-in-a-container) was followed in a folder, without Docker, with ${containers
+      .map(({ version }) => `Node ${version}`)
+      .join(', ')}.`,
   ]);
 }
 

@@ -26,6 +26,7 @@ import { packagePage } from './package-page.mjs';
 import { graphOf, readFiles } from '../../tools/import-graph.mjs';
 import { IN_THE_CODE, IN_THE_PAGE } from '../../tools/package/bundled.mjs';
 import { readFigures } from '../../tools/package/figures.mjs';
+import { runtimesPage } from './runtimes-page.mjs';
 import { statusPage } from './status-page.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -72,6 +73,7 @@ async function generate() {
       states: await read('machines/connection/connection.states.ts'),
     }),
     'bundlers.md': bundlersPage(JSON.parse(await read('tools/bundlers/results.json'))),
+    'runtimes.md': runtimesPage(JSON.parse(await read('tools/runtimes/results.json'))),
     'package.md': packagePage({
       manifest: JSON.parse(await read('package.json')),
       installed: JSON.parse(await read('package-lock.json')).packages,

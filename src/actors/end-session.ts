@@ -17,7 +17,7 @@ const expired = (_: BoundedSessionInput, limit: number): RawFailure => notReleas
 export function notReleased(limit: number): RawFailure {
   return {
     code: 'not-released',
-    message: `The old session was not proven gone within ${limit} ms, so no new session may start.`,
+    message: `Troupe could not confirm within ${limit} ms that the old session has ended, so it starts no new one.`,
     hint: 'Find the process of this server that does not exit, and retry.',
   };
 }

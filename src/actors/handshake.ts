@@ -32,6 +32,7 @@ import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { disprovesEra, firstEra, judgeEra, type EraVerdict } from '../protocol/era.js';
 import type { SessionTransport } from '../transports/session-transport.js';
+import { asText } from '../text/as-text.js';
 
 /** A server that sends nonsense may send it without end; these are enough for a person. */
 const MAX_ODDITIES_TOLD = 20;
@@ -57,7 +58,7 @@ export function handshake(ports: EffectPorts) {
         listenTo(ports, key, session, client);
         const ear = ports.wire?.ear(key);
         client.onwire = (direction, message) => {
-          if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
+          if (direction === 'sent' && 'method' in message) steps.set(session, asText(message.method));
           ear?.(direction, message);
         };
       };
@@ -270,7 +271,7 @@ export async function openInEra(
     const client = await ports.createClient(key.name, era, firstId);
     signal.throwIfAborted();
     attach(client);
-    client.onrefused = (refusal) => noteRefusal(ports, server, refusal);
+    client.onrefused = refusals(eras, server);
     try {
       return {
         client,
@@ -313,8 +314,10 @@ function verdictKey(name: string, config: ServerConfig, { url }: SessionTranspor
   return JSON.stringify('command' in config ? [name, config.command, config.args] : [name]);
 }
 
-/** The server has changed: it is asked again in the era that it names, or in either. */
-function noteRefusal({ eras }: EffectPorts, server: string, { versions }: ProtocolFailure): void {
-  if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
-  else eras.forget(server);
+/** The server has changed: it is asked again in the era that it names, or in either. The client keeps nothing else alive. */
+function refusals(eras: EffectPorts['eras'], server: string): (refusal: ProtocolFailure) => void {
+  return ({ versions }) => {
+    if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
+    else eras.forget(server);
+  };
 }

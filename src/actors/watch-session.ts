@@ -48,7 +48,7 @@ export function watchSession(ports: EffectPorts) {
 
 const GONE: RawFailure = {
   code: 'connection-lost',
-  message: 'The session was gone before it was watched.',
+  message: 'The session ended before it could be watched.',
 };
 
 function whyEnded(session: Session | undefined): RawFailure | undefined {

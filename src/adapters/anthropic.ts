@@ -9,23 +9,15 @@ import { checkLimit, type MediaBlock } from '../results/split-content.js';
 import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
-import { ANSWER_OPTIONS, answerCall, type AnswerOptions } from './tool-answer.js';
-import { requireKnown, type OptionNames } from '../text/option-names.js';
+import { answerCall, RUN_OPTIONS, type RunOptions } from './tool-answer.js';
+import { requireKnown } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
-export type { AnswerOptions, Confirm } from './tool-answer.js';
+export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
-
-/** Options of `runToolCalls`. */
-export interface RunOptions extends AnswerOptions {
-  /** Aborts all calls; the promise rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** A tool of a Messages request. */
 export interface MessagesTool {

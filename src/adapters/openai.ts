@@ -15,29 +15,21 @@ import { allAnswers, type ToolSource, wellFormed } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
-  ANSWER_OPTIONS,
   answerCall,
   errorAnswer,
-  type AnswerOptions,
+  RUN_OPTIONS,
+  type RunOptions,
   type ToolAnswer,
   type ToolCall,
 } from './tool-answer.js';
-import { requireKnown, type OptionNames } from '../text/option-names.js';
+import { requireKnown } from '../text/option-names.js';
 
 export type { JsonObject } from '../json/json-object.js';
 export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
-export type { AnswerOptions, Confirm } from './tool-answer.js';
+export type { AnswerOptions, Confirm, RunOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
-
-/** Options of `runChatToolCalls` and `runResponsesToolCalls`. */
-export interface RunOptions extends AnswerOptions {
-  /** Aborts all calls; the promise rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
 
 /** A tool of a Chat Completions request. */
 export interface ChatTool {

@@ -5,6 +5,7 @@
 import { limitText } from '../results/split-content.js';
 import { isJsonObject, type JsonObject, referredTo } from '../json/json-object.js';
 import { canonicalJson } from '../json/write-json.js';
+import { asText } from '../text/as-text.js';
 
 const MAX_CHARACTERS = 2_000;
 
@@ -56,7 +57,7 @@ function namesIn(choice: unknown, root: JsonObject): string {
   const required = parts.flatMap((part): unknown[] =>
     Array.isArray(part['required']) ? part['required'] : [],
   );
-  const named = new Map([...required.map((name) => [String(name), undefined] as const), ...properties]);
+  const named = new Map([...required.map((name) => [asText(name), undefined] as const), ...properties]);
   return [...named].map(([name, schema]) => name + valueIn(schema)).join(', ');
 }
 

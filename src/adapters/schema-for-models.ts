@@ -13,6 +13,7 @@ import type { CatalogTool } from '../catalog/registry.js';
 import { toAnyOf, argumentsNamedIn, propertiesOf, describedWith } from './rule-in-words.js';
 import { wellFormed } from './tool-source.js';
 import { draftOf } from '../schemas/plain-schema.js';
+import { asText } from '../text/as-text.js';
 
 /** A JSON Schema of an object, in the form that model APIs accept. */
 export interface ObjectSchema {
@@ -86,7 +87,7 @@ function withoutOddNames(schema: ObjectSchema): ObjectSchema {
   if (odd.length === 0) return schema;
   const { additionalProperties: _, unevaluatedProperties: __, required, ...rest } = schema;
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
-  const isTaken = (name: unknown): boolean => TAKEN_NAME.test(String(name));
+  const isTaken = (name: unknown): boolean => TAKEN_NAME.test(asText(name));
   const oddlyRequired = names.filter((name) => !isTaken(name));
   const rule = {
     properties: Object.fromEntries(odd),

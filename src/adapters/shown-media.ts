@@ -4,6 +4,7 @@
  * sent under the type that its bytes show, and the text names what is not sent.
  */
 import type { MediaBlock } from '../results/split-content.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Characters of base64: the smallest limit of a provider for one image. */
 const MAX_CHARACTERS = 5 * 2 ** 20;
@@ -70,8 +71,8 @@ function knownType(data: string): string | undefined {
 function noteOf(blocks: readonly MediaBlock[]): string {
   const kinds = NAMES.flatMap(([kind, one, many]) => {
     const count = blocks.filter(({ type }) => type === kind).length;
-    return count === 0 ? [] : `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+    return count === 0 ? [] : `${digitGroups(count)} ${count === 1 ? one : many}`;
   });
   const bytes = blocks.reduce((sum, { data }) => sum + Buffer.byteLength(data, 'base64'), 0);
-  return `[Part of this result, but not shown to you: ${kinds.join(', ')}; ${bytes.toLocaleString('en-US')} bytes.]`;
+  return `[Part of this result, but not shown to you: ${kinds.join(', ')}; ${digitGroups(bytes)} bytes.]`;
 }

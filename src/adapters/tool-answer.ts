@@ -64,6 +64,14 @@ export const ANSWER_OPTIONS: OptionNames<AnswerOptions> = {
   confirm: true,
 };
 
+/** Options of the functions that run all tool calls of an answer of a model. */
+export interface RunOptions extends AnswerOptions {
+  /** Aborts all calls; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+export const RUN_OPTIONS: OptionNames<RunOptions> = { ...ANSWER_OPTIONS, signal: true };
+
 /** The answer to a model's tool call. */
 export interface ToolAnswer {
   /** Begins with `MCP error:` if the call failed. Text of the server is within the boundary. */

@@ -8,6 +8,7 @@
 import type { OAuthClientProvider } from '../mcp/oauth.js';
 import { isObject } from '../config/entry/read-shape.js';
 import type { TokenStore } from './stores/token-store.js';
+import { parseUrl } from '../text/parse-url.js';
 
 /** The server that someone signs in to. */
 export interface AuthServer {
@@ -199,11 +200,10 @@ function isPort(value: unknown): boolean {
 }
 
 function isAddress(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value);
+  return typeof value === 'string' && parseUrl(value) !== undefined;
 }
 
 function isDocumentAddress(value: unknown): boolean {
-  if (typeof value !== 'string' || !URL.canParse(value)) return false;
-  const { protocol, pathname } = new URL(value);
-  return protocol === 'https:' && pathname !== '/';
+  const url = typeof value === 'string' ? parseUrl(value) : undefined;
+  return url?.protocol === 'https:' && url.pathname !== '/';
 }

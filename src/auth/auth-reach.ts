@@ -14,6 +14,7 @@ import { lookup } from 'node:dns/promises';
 import { TransportError } from '../failures/transport-error.js';
 import { shownUrl } from '../transports/http/server-address.js';
 import { hostOf, reachOf, type Reach } from '../text/host-reach.js';
+import { parseUrl } from '../text/parse-url.js';
 
 /** The addresses of a host name; rejects if there is none. */
 export type LookUp = (host: string) => Promise<readonly string[]>;
@@ -32,9 +33,7 @@ export class AuthReach {
   /** `named`: the addresses that the entry or the host names. */
   constructor(serverUrl: URL, named: readonly string[] = [], lookUp: LookUp = addressesOf) {
     this.#server = serverUrl;
-    this.#named = new Set(
-      named.flatMap((address) => (URL.canParse(address) ? [new URL(address).hostname] : [])),
-    );
+    this.#named = new Set(named.flatMap((address) => parseUrl(address)?.hostname ?? []));
     this.#lookUp = lookUp;
   }
 

@@ -28,6 +28,7 @@ import { flawOf } from './auth-failure.js';
 import { requireProtected } from './auth-fetch.js';
 import { requireOwnEndpoint, requireWellKnown } from './auth-reach.js';
 import type { NamedEndpoints } from './entry-oauth.js';
+import { parseUrl } from '../text/parse-url.js';
 
 /** The result of discovery in the SDK's form, and the resource to request tokens for (RFC 8707). */
 export interface AuthorizationLocation {
@@ -178,7 +179,7 @@ export function tokenRequest({ state, resource }: AuthorizationLocation, fetchFn
 
 /** Whether two issuers are the same. A slash at the end is ignored (RFC 8414 omits it, URL parsers add it). */
 export function isSameIssuer(one: string, other: string): boolean {
-  const plain = (text: string): string => (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, '');
+  const plain = (text: string): string => (parseUrl(text)?.href ?? text).replace(/\/$/, '');
   return plain(one) === plain(other);
 }
 
@@ -267,11 +268,12 @@ function endpointsOf(metadata: AuthorizationServerMetadata): readonly string[] {
 /** Where tokens are revoked (RFC 7009); undefined if the authorization server does not say. */
 export function revocationEndpoint(metadata: AuthorizationServerMetadata | undefined): string | undefined {
   const endpoint = metadata?.['revocation_endpoint' as keyof AuthorizationServerMetadata];
-  return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
+  return typeof endpoint === 'string' && parseUrl(endpoint) !== undefined ? endpoint : undefined;
 }
 
 function shownAddress(text: string): string {
-  return URL.canParse(text) ? shownUrl(new URL(text)) : 'which is not an address';
+  const url = parseUrl(text);
+  return url === undefined ? 'which is not an address' : shownUrl(url);
 }
 
 const UNTRUSTWORTHY =

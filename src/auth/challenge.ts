@@ -2,6 +2,7 @@
  * Parses the `WWW-Authenticate` header of a server that requires a bearer token (RFC 6750 section 3, RFC 9728 section
  * 5.1). Pure.
  */
+import { parseUrl } from '../text/parse-url.js';
 
 export interface Challenge {
   readonly error?: string;
@@ -38,9 +39,8 @@ export function metadataAddress(
   { resourceMetadata: address }: Challenge,
   serverUrl: string,
 ): string | undefined {
-  const isAddress =
-    address !== undefined && /^(?:https?:)?\//i.test(address) && URL.canParse(address, serverUrl);
-  return isAddress ? new URL(address, serverUrl).href : undefined;
+  if (address === undefined || !/^(?:https?:)?\//i.test(address)) return undefined;
+  return parseUrl(address, serverUrl)?.href;
 }
 
 /** Splits a list of scopes at its spaces (RFC 6749 section 3.3). */

@@ -2,6 +2,7 @@
 import type { EntryOAuth } from '../config/entry/server-config.js';
 import { isLoopback } from '../text/host-reach.js';
 import type { AuthOptions, OAuthClient } from './auth-options.js';
+import { parseUrl } from '../text/parse-url.js';
 
 /** The options of one account. */
 export interface AccountOptions extends AuthOptions {
@@ -58,7 +59,7 @@ function loopbackOf({
 }: Pick<EntryOAuth, 'callbackPort'> & { readonly redirectUrl: string | undefined }):
   LoopbackPlace | undefined {
   if (redirectUrl === undefined) return port === undefined ? undefined : { ...CALLBACK, port };
-  const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
+  const url = parseUrl(redirectUrl);
   if (url?.protocol !== 'http:' || !isLoopback(url.hostname)) return undefined;
   return { host: url.hostname, port: url.port === '' ? (port ?? 0) : Number(url.port), path: url.pathname };
 }

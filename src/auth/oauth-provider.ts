@@ -19,6 +19,7 @@ import type { OAuthClient } from './auth-options.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { isSendable } from './oauth-answer.js';
+import { parseUrl } from '../text/parse-url.js';
 
 export interface StoredProviderOptions {
   readonly owner: TokenOwner;
@@ -134,7 +135,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
   }
 
   codeVerifier(): string {
-    if (this.#verifier === undefined) throw new Error('no sign-in is under way.');
+    if (this.#verifier === undefined) throw new Error('no sign-in is in progress.');
     return this.#verifier;
   }
 
@@ -216,7 +217,7 @@ function usableSignIn(kept: unknown): StoredSignIn {
     ...(hasTokens && typeof expiresAt === 'number' && { expiresAt }),
     ...(isObject(client) &&
       typeof client.client_id === 'string' && { client: withoutUnfit(client, ['client_secret', 'issuer']) }),
-    ...(typeof redirectUrl === 'string' && URL.canParse(redirectUrl) && { redirectUrl }),
+    ...(typeof redirectUrl === 'string' && parseUrl(redirectUrl) !== undefined && { redirectUrl }),
   };
 }
 

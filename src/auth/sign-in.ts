@@ -20,6 +20,7 @@ import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-s
 import { toScopes } from './challenge.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
 import { type StoredOAuthProvider, viewOf } from './oauth-provider.js';
+import { parseUrl } from '../text/parse-url.js';
 
 export interface SignInPorts {
   readonly clock: Clock;
@@ -264,9 +265,9 @@ function readAnswer(
   redirectUrl: string | URL | undefined,
 ): URLSearchParams | { readonly code: string } {
   const text = typeof answer === 'string' || answer instanceof URL ? String(answer).trim() : '';
-  if (!URL.canParse(text)) return { code: text };
-  const { protocol, searchParams } = new URL(text);
-  return protocolsOf(redirectUrl).includes(protocol) ? searchParams : { code: text };
+  const url = parseUrl(text);
+  const isRedirect = url !== undefined && protocolsOf(redirectUrl).includes(url.protocol);
+  return isRedirect ? url.searchParams : { code: text };
 }
 
 /** An application may be redirected to with its own scheme (RFC 8252 section 7.1). */

@@ -40,6 +40,8 @@ const CUT_MS = 1_000;
 
 export interface SignInsParts {
   readonly auth: AuthOption;
+  /** Folder in which the host works. */
+  readonly cwd: string;
   readonly clock: Clock;
   readonly diagnose: (server: string, kind: DiagnosticKind, message: string) => void;
   /** How the requests for an account are sent. Default: directly. */
@@ -168,9 +170,10 @@ export class SignIns implements SignInPort {
   }
 
   #environment({ name }: AuthServer, config: HttpServerConfig) {
-    const { clock, diagnose, roots, network } = this.#parts;
+    const { cwd, clock, diagnose, roots, network } = this.#parts;
     this.#lastId += 1;
     return {
+      cwd,
       clock,
       ...(network !== undefined && { network: () => network(name, config) }),
       diagnose: (kind: DiagnosticKind, message: string) => diagnose(name, kind, message),
@@ -186,7 +189,7 @@ export function toSignIns(
   {
     publish,
     ...parts
-  }: Pick<SignInsParts, 'clock' | 'roots' | 'network'> & {
+  }: Pick<SignInsParts, 'cwd' | 'clock' | 'roots' | 'network'> & {
     readonly publish: (event: LifecycleEventBody) => void;
   },
 ): SignIns | undefined {

@@ -38,6 +38,8 @@ export interface CallCheckPorts {
 export class CallCheck {
   readonly #ports: CallCheckPorts;
   readonly #byName = new WeakMap<readonly Tool[], ReadonlyMap<string, Tool>>();
+  /** What `loading` has found to fit, for `judge` in the same turn. */
+  #fitting: { readonly schema: object; readonly args: object } | undefined;
 
   constructor(ports: CallCheckPorts) {
     this.#ports = ports;
@@ -46,11 +48,14 @@ export class CallCheck {
   /** Resolves when the call can be judged; undefined if that is now. */
   loading(tools: readonly Tool[], name: string, args: object): Promise<void> | undefined {
     const { validator, checksArguments } = this.#ports;
+    this.#fitting = undefined;
     if (validator.isLoaded) return undefined;
     const { inputSchema, outputSchema } = this.#tool(tools, name) ?? {};
-    const isOpen =
-      checksArguments && asks(inputSchema) && validator.check(inputSchema, args).kind === 'unknown';
-    return isOpen || asks(outputSchema) ? validator.load() : undefined;
+    if (asks(outputSchema)) return validator.load();
+    if (!checksArguments || !asks(inputSchema)) return undefined;
+    const { kind } = validator.check(inputSchema, args);
+    if (kind === 'fits') this.#fitting = { schema: inputSchema, args };
+    return kind === 'unknown' ? validator.load() : undefined;
   }
 
   /** The arguments to send, or the reason why none may be sent. `coerces`: whether they may be adapted for this call. */
@@ -64,6 +69,9 @@ export class CallCheck {
     const { validator, checksArguments, mask } = this.#ports;
     const schema = this.#tool(tools, name)?.inputSchema;
     if (!asks(schema) || !(checksArguments || coerces)) return args;
+    const fits = this.#fitting?.schema === schema && this.#fitting.args === args;
+    this.#fitting = undefined;
+    if (fits) return args;
     const given = validator.check(schema, args);
     const adapted = given.kind !== 'fits' && coerces ? coerce(args, schema) : { value: args, changes: [] };
     const isAdapted = adapted.changes.length > 0;
@@ -95,8 +103,11 @@ export class CallCheck {
   }
 
   #tool(tools: readonly Tool[], name: string): Tool | undefined {
-    const known = this.#byName.get(tools) ?? new Map(tools.map((tool) => [tool.name, tool]));
-    this.#byName.set(tools, known);
+    let known = this.#byName.get(tools);
+    if (known === undefined) {
+      known = new Map(tools.map((tool) => [tool.name, tool]));
+      this.#byName.set(tools, known);
+    }
     return known.get(name);
   }
 

@@ -100,20 +100,23 @@ export class Deadline extends LazyAbortController {
 
   #run(): void {
     this.#since = this.#clock.now();
-    this.renew();
+    this.#isResting = false;
+    this.#arm(this.#leftMs);
   }
 
   #totalLeft(): number {
     return timeLeft(this.#clock, this.#since, this.#leftMs);
   }
 
-  #arm(): void {
+  /** @param leftMs What is left of the total time, if the caller knows it. */
+  #arm(leftMs?: number): void {
     this.#disarm();
     if (this.#isPaused || this.#isEnded || this.aborted) return;
     const { idleMs, totalMs } = this.#limits;
     const idleLeft = !this.#isResting && isLimit(idleMs) ? idleMs : Infinity;
-    const totalLeft = isLimit(totalMs) ? this.#totalLeft() : Infinity;
-    const isTotal = totalLeft < idleLeft;
+    const totalLeft = isLimit(totalMs) ? (leftMs ?? this.#totalLeft()) : Infinity;
+    // Also of limits that are equal, the total one: a `renew` a moment after the start must not decide what is told.
+    const isTotal = totalLeft <= idleLeft;
     const delayMs = isTotal ? totalLeft : idleLeft;
     if (delayMs === Infinity) return;
     this.#timer = this.#clock.setTimeout(

@@ -89,7 +89,7 @@ function visitAdvice({ rpcCode, message, data }: RpcError): string {
   const given = Array.isArray(elicitations) ? elicitations.filter(isJsonObject) : [];
   const addresses = given
     .map(({ url }) => url)
-    .filter((url) => typeof url === 'string' && !message.includes(url));
+    .filter((url): url is string => typeof url === 'string' && !message.includes(url));
   return addresses.length === 0
     ? ''
     : ` Visit ${cutText(addresses.join(' and '), 2_000)}, then call it again.`;

@@ -6,7 +6,7 @@ import type { Resource } from '../mcp/content.js';
 import type { Prompt, ResourceTemplate, Tool } from '../mcp/server-offers.js';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeFolder, type StoreFolder } from '../config/files/user-store.js';
+import { storeFolder, type StoreHost, type StoreFolder } from '../config/files/user-store.js';
 import { ConfigError } from '../errors.js';
 import { makeFolder } from '../storage/folders.js';
 import { FILE_LIMITS, parseJson } from '../json/parse-json.js';
@@ -89,7 +89,7 @@ export function createMemoryCatalogStore(): CatalogStore {
 // F3. The first list that is written removes files older than the longest time that a list is used.
 
 /** Options of `createFileCatalogStore`. */
-export interface FileCatalogStoreOptions {
+export interface FileCatalogStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `catalogs` in
    * Troupe's folder of the user's cache. Unlike a folder that is named here, the default is not used if it lies inside the
@@ -98,7 +98,7 @@ export interface FileCatalogStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileCatalogStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileCatalogStoreOptions> = { folder: true, cwd: true };
 
 /** The version of the format: the one that is written, and the newest that is read. */
 const FORMAT = 1;
@@ -123,7 +123,7 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
  */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
   requireKnown('createFileCatalogStore', options, NAMES);
-  const folder = storeFolder(options.folder, 'cache', 'catalogs');
+  const folder = storeFolder(options, 'cache', 'catalogs');
   return fileCatalogStore(() => folder().catch(withAdvice));
 }
 
@@ -155,7 +155,7 @@ function withAdvice(cause: unknown): never {
 }
 
 function fileName(key: string): string {
-  if (!KEY.test(key)) throw new TypeError('The key of a tool list has 64 hexadecimal digits.');
+  if (!KEY.test(key)) throw new TypeError('The key of a tool list must have 64 hexadecimal digits.');
   return `${key}.json`;
 }
 

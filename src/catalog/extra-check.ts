@@ -9,6 +9,7 @@ import type { Resource } from '../mcp/content.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/parse-json.js';
 import { quoted } from '../text/server-text.js';
+import { asText } from '../text/as-text.js';
 
 /** The entries of the lists other than tools, as a server gives them. */
 export interface ExtraEntries {
@@ -83,7 +84,7 @@ const RULES: Readonly<Record<ExtraKind, Rules>> = {
 
 /** The identity of an entry within its list. */
 export function identityOf<K extends ExtraKind>(kind: K, entry: ExtraEntries[K]): string {
-  return String((entry as unknown as JsonObject)[RULES[kind].identity]);
+  return asText((entry as unknown as JsonObject)[RULES[kind].identity]);
 }
 
 /**

@@ -5,6 +5,7 @@ import { jsonExtent, type MessageLimits } from '../json/parse-json.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 import { allLimits, raisedBy } from '../transports/message-limits.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
@@ -64,7 +65,7 @@ export async function listAll(
   const tooMany = (): string | undefined =>
     beyond.length === 0
       ? undefined
-      : `${method} has more than ${inWords(listEntries)} entries${raisedBy('listEntries')}; the rest was left out.`;
+      : `${method} has more than ${digitGroups(listEntries)} entries${raisedBy('listEntries')}; the rest was left out.`;
   const stop = (why: string): WholeList => ({
     items,
     beyond,
@@ -104,14 +105,14 @@ export async function listAll(
     structure += ofPage.structure;
     const stopped = `read ${page - 1} pages and stopped.`;
     if (structure > structuralCharacters) {
-      const count = inWords(structuralCharacters);
+      const count = digitGroups(structuralCharacters);
       return stop(
         `has more than ${count} structural characters over all pages${raisedBy('structuralCharacters')}; ${stopped}`,
       );
     }
     if (size > maxSize) {
       const how = raisedBy('stdioMessageBytes', 'remoteMessageBytes');
-      return stop(`has more than ${inWords(maxSize)} characters over all pages${how}; ${stopped}`);
+      return stop(`has more than ${digitGroups(maxSize)} characters over all pages${how}; ${stopped}`);
     }
     const next = result['nextCursor'];
     const isOnly = page === 1 && typeof next !== 'string';
@@ -142,10 +143,6 @@ export function refusalAsProblem({ method }: ListRequest, list: WholeList): Whol
     ...list,
     problem: `The server declares the capability for ${method}, but does not know that method.`,
   };
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 /** At least one millisecond, because a limit of 0 means no limit. */

@@ -17,6 +17,7 @@ import { isDeeperThan, MAX_DEPTH } from '../json/parse-json.js';
 import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import type { WholeList } from './list-all.js';
 import { quoted } from '../text/server-text.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];
@@ -160,7 +161,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
 
 /** What a list lacks because of a limit: each entry beyond the limit, and one for the pages that were not read. */
 export function unlisted({ items, beyond = [], isCut = false, problem = '' }: WholeList): readonly LeftOut[] {
-  const first = items.length.toLocaleString('en-US');
+  const first = digitGroups(items.length);
   const why = `it comes after the first ${first} entries of the list, the limit of the option 'limits.listEntries'`;
   const rest = isCut
     ? [{ tool: null, why: `the rest of the list was not read: ${problem.replace(/\.$/, '')}` }]

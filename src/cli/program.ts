@@ -227,9 +227,7 @@ function addReplay(program: Command, act: Act): void {
     .argument('<log...>', 'a log file, or all files of one recording; LOG.1, LOG.2 and so on are found')
     .option('--at <moment>', 'stop at this entry number or time, or +seconds after the start', toMoment)
     .option('--server <name>', 'report on this server only')
-    .addOption(
-      new Option('--against <charts>', 'charts to replay it with').choices(['current']).default('current'),
-    )
+    .option('--against <module>', 'a JavaScript module with changed machines or a policy; it is run', toFile)
     .option('--timeline', 'print every state change')
     .option('--svg <file>', 'write the timeline as an SVG file', toFile)
     .option('--export-fixture <folder>', 'write a test that reproduces the recording', toFile)

@@ -29,6 +29,7 @@ import type { InspectionSource } from './inspection-source.js';
 import { STATELY_PAGE } from './stately-bridge.js';
 import { reasonOf } from '../text/error-message.js';
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseUrl } from '../text/parse-url.js';
 
 export interface InspectionServer {
   /** The address of the page, with the token in its fragment. Anybody who has it can see and command everything. */
@@ -109,12 +110,13 @@ async function serve(
     readonly admit: (connection: Socket) => void;
   },
 ): Promise<void> {
-  const { headers, url = '/' } = request;
+  const { headers } = request;
   const refusal = gate.refusal(headers);
   if (refusal !== undefined) return refuse(response, refusal);
-  if (!URL.canParse(url, `http://${HOST}`) || !url.startsWith('/'))
-    return refuse(response, { status: 400, error: 'The address cannot be read.' });
-  const exchange = { request, response, url: new URL(url, `http://${HOST}`) };
+  const path = request.url ?? '/';
+  const url = path.startsWith('/') ? parseUrl(path, `http://${HOST}`) : undefined;
+  if (url === undefined) return refuse(response, { status: 400, error: 'The address cannot be read.' });
+  const exchange = { request, response, url };
   if (!exchange.url.pathname.startsWith('/api/')) return routes.page(exchange);
   const apiRefusal = gate.apiRefusal(headers);
   if (apiRefusal !== undefined) return refuse(response, apiRefusal);

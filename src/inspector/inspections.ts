@@ -8,6 +8,7 @@ import type { Inspection, InspectOptions } from './inspection.js';
 import { unknownOption, type OptionNames } from '../text/option-names.js';
 import type { LiveParts } from './live-source.js';
 import type { InspectionServer } from './inspection-server.js';
+import { parseUrl } from '../text/parse-url.js';
 
 const HIGHEST_PORT = 65_535;
 
@@ -69,7 +70,7 @@ export class Inspections {
 /** Undefined if no viewer is wanted. */
 function viewerAddress(viewer: string | false): URL | undefined {
   if (viewer === false) return undefined;
-  const url = URL.canParse(viewer) ? new URL(viewer) : undefined;
+  const url = parseUrl(viewer);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw new ConfigError("inspect: expected 'stately' to be true, false or the address of a viewer");
 }

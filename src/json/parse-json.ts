@@ -5,6 +5,7 @@
  *     and the memory of parsing depend on them far more than on bytes. A text beyond a limit is not parsed.
  * J2. The count is the one of a JSON parser: what is within a string does not count, whatever is escaped there.
  */
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Limits on one JSON text. */
 export interface JsonLimits {
@@ -57,12 +58,11 @@ export function excessOf(
     }
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       level += 1;
-      if (level > depth) return `nests deeper than ${depth.toLocaleString('en-US')} levels`;
+      if (level > depth) return `nests deeper than ${digitGroups(depth)} levels`;
     } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) level -= 1;
     else if (code !== COMMA && code !== COLON) continue;
     count += 1;
-    if (count > structure)
-      return `has more than ${structure.toLocaleString('en-US')} structural characters${raisedBy}`;
+    if (count > structure) return `has more than ${digitGroups(structure)} structural characters${raisedBy}`;
   }
   return undefined;
 }

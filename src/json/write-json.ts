@@ -1,8 +1,7 @@
 /** Writes JSON: for others, who must be able to read it; the same for the same value; and for a terminal. */
 import { isDeeperThan, JSON_LIMITS } from './parse-json.js';
 import { hash } from 'node:crypto';
-
-const MOST = JSON_LIMITS.depth.toLocaleString('en-US');
+import { digitGroups } from '../text/digit-groups.js';
 
 /**
  * The value as JSON, which nests no deeper than JSON that is read. The depth is counted: how deep a value `JSON.stringify`
@@ -14,7 +13,7 @@ const MOST = JSON_LIMITS.depth.toLocaleString('en-US');
  */
 export function writeJson(value: unknown): string {
   if (isDeeperThan(JSON_LIMITS.depth, value)) {
-    throw new TypeError(`it nests deeper than ${MOST} levels, or contains itself`);
+    throw new TypeError(`it nests deeper than ${digitGroups(JSON_LIMITS.depth)} levels, or contains itself`);
   }
   return JSON.stringify(value);
 }

@@ -2,7 +2,7 @@
 import { onAbort } from '../async/abort.js';
 import { NotReadyError } from '../errors.js';
 import { toError } from '../text/error-message.js';
-import type { OptionNames } from '../text/option-names.js';
+import { requireKnownName, type OptionNames } from '../text/option-names.js';
 import type { LifecycleEvent, LifecycleEventType } from './event.js';
 import type { Subscribable } from './stream.js';
 
@@ -37,6 +37,42 @@ export const EVENTS_OPTIONS: OptionNames<EventsOptions> = { signal: true, buffer
 export const ONCE_OPTIONS: OptionNames<OnceOptions<LifecycleEventType>> = { filter: true, signal: true };
 
 const DEFAULT_BUFFER = 1_000;
+
+const EVENT_TYPES: { readonly [T in LifecycleEventType]: true } = {
+  'manager.started': true,
+  'manager.stopped': true,
+  'manager.failed': true,
+  'manager.rejected': true,
+  'connection.added': true,
+  'connection.removed': true,
+  'connection.state': true,
+  'connection.ready': true,
+  'connection.lost': true,
+  'connection.retrying': true,
+  'connection.failed': true,
+  'connection.stopped': true,
+  'connection.rejected': true,
+  'connection.trustRequired': true,
+  'connection.authRequired': true,
+  'connection.authSettled': true,
+  'catalog.changed': true,
+  'tool.held': true,
+  'tool.accepted': true,
+  'call.started': true,
+  'call.progress': true,
+  'call.finished': true,
+  'server.request': true,
+  'elicitation.completed': true,
+  'resource.updated': true,
+  'server.notification': true,
+  'server.log': true,
+  diagnostic: true,
+};
+
+/** Throws a `TypeError` for a type that no event has: whoever waits for it would wait for ever. */
+export function requireEventType(called: string, type: unknown): void {
+  requireKnownName(called, 'event type', type, EVENT_TYPES);
+}
 
 type Step = IteratorResult<LifecycleEvent, undefined>;
 

@@ -55,44 +55,44 @@ export type ClientCapabilities = {
         listChanged?: boolean | undefined;
       }
     | undefined;
-  /** It runs requests of servers as tasks. */
+  /** It runs requests of servers as tasks: for sampling (`sampling/createMessage`) and for elicitation (`elicitation/create`). */
   tasks?:
-    | {
+    | TaskCapability<{
         /** Any further field. */
         [field: string]: unknown;
-        /** It lists its tasks. */
-        list?: object | undefined;
-        /** It cancels tasks. */
-        cancel?: object | undefined;
-        /** The requests that may be tasks. */
-        requests?:
-          | {
-              /** Any further field. */
-              [field: string]: unknown;
-              /** Requests for sampling. */
-              sampling?:
-                | {
-                    /** Any further field. */
-                    [field: string]: unknown;
-                    /** `sampling/createMessage`. */
-                    createMessage?: object | undefined;
-                  }
-                | undefined;
-              /** Requests for elicitation. */
-              elicitation?:
-                | {
-                    /** Any further field. */
-                    [field: string]: unknown;
-                    /** `elicitation/create`. */
-                    create?: object | undefined;
-                  }
-                | undefined;
-            }
-          | undefined;
-      }
+        /** Requests for sampling. */
+        sampling?: TaskMethods<'createMessage'> | undefined;
+        /** Requests for elicitation. */
+        elicitation?: TaskMethods<'create'> | undefined;
+      }>
     | undefined;
   /** Extensions of the protocol, by name. */
   extensions?: Record<string, object> | undefined;
+};
+
+/**
+ * The tasks that one side can run.
+ *
+ * @typeParam TRequests The requests that may be tasks.
+ */
+export type TaskCapability<TRequests> = {
+  /** Any further field. */
+  [field: string]: unknown;
+  /** It lists its tasks. */
+  list?: object | undefined;
+  /** It cancels tasks. */
+  cancel?: object | undefined;
+  /** The requests that may be tasks. */
+  requests?: TRequests | undefined;
+};
+
+/**
+ * Methods of one kind that may be tasks, and any further field.
+ *
+ * @typeParam TMethod The last part of the names of the methods.
+ */
+export type TaskMethods<TMethod extends string> = { [field: string]: unknown } & {
+  [M in TMethod]?: object | undefined;
 };
 
 /** What a server can do. Present means supported. */
@@ -126,32 +126,14 @@ export type ServerCapabilities = {
         listChanged?: boolean | undefined;
       }
     | undefined;
-  /** It runs requests as tasks. */
+  /** It runs requests as tasks: calls of tools (`tools/call`). */
   tasks?:
-    | {
+    | TaskCapability<{
         /** Any further field. */
         [field: string]: unknown;
-        /** It lists its tasks. */
-        list?: object | undefined;
-        /** It cancels tasks. */
-        cancel?: object | undefined;
-        /** The requests that may be tasks. */
-        requests?:
-          | {
-              /** Any further field. */
-              [field: string]: unknown;
-              /** Requests about tools. */
-              tools?:
-                | {
-                    /** Any further field. */
-                    [field: string]: unknown;
-                    /** `tools/call`. */
-                    call?: object | undefined;
-                  }
-                | undefined;
-            }
-          | undefined;
-      }
+        /** Requests about tools. */
+        tools?: TaskMethods<'call'> | undefined;
+      }>
     | undefined;
   /** Extensions of the protocol, by name. */
   extensions?: Record<string, object> | undefined;

@@ -18,22 +18,33 @@ export interface Shape {
 /** The value without those `null`s; the same object if it has none. */
 export function withoutNulls<T>(value: T, shape: Shape | undefined): T {
   if (shape === undefined || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => withoutNulls(item, shape));
-    return items.every((item, index) => item === value[index]) ? value : (items as T);
-  }
-  const { optional = [], of = {}, each } = shape;
-  let changed: Record<string, unknown> | undefined;
-  const copy = (): Record<string, unknown> => (changed ??= { ...(value as Record<string, unknown>) });
+  if (Array.isArray(value)) return itemsWithoutNulls(value, shape) as T;
   const given = value as JsonObject;
-  for (const field of optional) if (given[field] === null) delete copy()[field];
-  const nested = each === undefined ? of : Object.fromEntries(Object.keys(given).map((name) => [name, each]));
-  for (const [field, inner] of Object.entries(nested)) {
-    if (!Object.hasOwn(given, field)) continue;
-    const now = withoutNulls(given[field], inner);
-    if (now !== given[field]) copy()[field] = now;
+  let changed: Record<string, unknown> | undefined;
+  // By the fields that are there: a shape names many more.
+  for (const field of Object.keys(given)) {
+    const item = given[field];
+    if (item === null) {
+      if (shape.optional?.includes(field) === true) delete (changed ??= { ...given })[field];
+    } else if (typeof item === 'object') {
+      const now = withoutNulls(item, shape.each ?? shapeOf(shape, field));
+      if (now !== item) (changed ??= { ...given })[field] = now;
+    }
   }
   return (changed as T | undefined) ?? value;
+}
+
+function itemsWithoutNulls(items: readonly unknown[], shape: Shape): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  items.forEach((item, index) => {
+    const now = withoutNulls(item, shape);
+    if (now !== item) (changed ??= [...items])[index] = now;
+  });
+  return changed ?? items;
+}
+
+function shapeOf({ of }: Shape, field: string): Shape | undefined {
+  return of !== undefined && Object.hasOwn(of, field) ? of[field] : undefined;
 }
 
 const ICONS: Shape = { optional: ['mimeType', 'sizes', 'theme'] };
@@ -167,12 +178,17 @@ const ANY: Shape = { optional: ['_meta'] };
 
 /** The result of a request. */
 export function resultWithoutNulls(method: string, result: Record<string, unknown>): Record<string, unknown> {
-  return withoutNulls(result, (Object.hasOwn(RESULTS, method) && RESULTS[method]) || ANY);
+  return withoutNulls(result, shapeIn(RESULTS, method));
 }
 
 /** The parameters of a request or a notification; `{}` if they are `null` or absent. */
 export function paramsWithoutNulls(method: unknown, params: unknown): unknown {
   if (params === null || params === undefined) return {};
   if (!isJsonObject(params)) return params;
-  return withoutNulls(params, (Object.hasOwn(PARAMS, String(method)) && PARAMS[String(method)]) || ANY);
+  return withoutNulls(params, shapeIn(PARAMS, method));
+}
+
+/** A server may send anything as the method. */
+function shapeIn(shapes: Readonly<Record<string, Shape>>, method: unknown): Shape {
+  return (typeof method === 'string' && Object.hasOwn(shapes, method) && shapes[method]) || ANY;
 }

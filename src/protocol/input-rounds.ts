@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { cutText } from '../text/visible-text.js';
 import { RequestLostError, RpcError } from './protocol-client.js';
+import { asText } from '../text/as-text.js';
 
 /** Only these may be answered with questions. */
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
@@ -59,7 +60,7 @@ async function answered({ inputRequests, requestState }: JsonObject, ports: Roun
 async function answerTo(question: unknown, ports: RoundPorts): Promise<JsonObject> {
   const { method, params } = isJsonObject(question) ? question : {};
   if (typeof method !== 'string' || !QUESTIONS.has(method)) {
-    throw unusable(`The server asks for '${cutText(String(method), 100)}', which MCP does not know.`);
+    throw unusable(`The server asks for '${cutText(asText(method), 100)}', which MCP does not know.`);
   }
   try {
     return await ports.answer(method, isJsonObject(params) ? params : {});

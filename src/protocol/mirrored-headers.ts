@@ -3,6 +3,7 @@
  * 2026-07-28, "Transports", "Request Metadata"). Pure.
  */
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { asText } from '../text/as-text.js';
 
 /** Where in the arguments the value of a header is. */
 export interface MirroredArgument {
@@ -35,7 +36,7 @@ export function requestHeaders(
       (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
       params['arguments'],
     );
-    if (MIRRORED_VALUES.has(typeof value)) headers[header] = headerValue(String(value));
+    if (MIRRORED_VALUES.has(typeof value)) headers[header] = headerValue(asText(value));
   }
   return headers;
 }

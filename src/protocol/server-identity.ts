@@ -43,13 +43,15 @@ export function parseInitializeResult(value: JsonObject): ServerIdentity {
 /** The failure if an error answer to the first request is about the protocol version; otherwise undefined. */
 export function versionRefusal({ rpcCode, message, data }: RpcError): ProtocolFailure | undefined {
   const supported = isJsonObject(data) ? [data['supported'], data['supportedVersions']].flat() : [];
-  const versions = supported.filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}/.test(each));
+  const versions = supported.filter(
+    (each): each is string => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}/.test(each),
+  );
   const isAboutVersion = rpcCode === UNSUPPORTED_PROTOCOL_VERSION || /protocol[ _-]?version/i.test(message);
   if (versions.length === 0 && !isAboutVersion) return undefined;
   const known = versions.length === 0 ? '' : ` (it knows ${cutText(versions.join(', '), 200)})`;
   return unknownVersion(
     `The server refuses the protocol version${known}: ${cutText(message, 200)}`,
-    versions as readonly string[],
+    versions,
   );
 }
 

@@ -32,6 +32,7 @@ import {
   type RequestOptions,
 } from './protocol-client.js';
 import { META_PREFIX, parseDiscoverResult, versionRefusal } from './server-identity.js';
+import { asText } from '../text/as-text.js';
 
 const DISCOVER = 'server/discover';
 const LISTEN = 'subscriptions/listen';
@@ -90,9 +91,9 @@ class StatelessClient extends MessageClient {
         this.#logLevel = params['level'];
         return {};
       case 'resources/subscribe':
-        return this.#watch(String(params['uri']), true);
+        return this.#watch(asText(params['uri']), true);
       case 'resources/unsubscribe':
-        return this.#watch(String(params['uri']), false);
+        return this.#watch(asText(params['uri']), false);
       default:
         return this.#complete(method, params, options);
     }
@@ -227,7 +228,7 @@ class StatelessClient extends MessageClient {
 
   #how(method: string, params: JsonObject, { headers }: RequestOptions): SendOptions | undefined {
     if (!this.#isOverHttp) return undefined;
-    const mirrored = method === 'tools/call' ? this.#mirrored.get(String(params['name'])) : undefined;
+    const mirrored = method === 'tools/call' ? this.#mirrored.get(asText(params['name'])) : undefined;
     return { headers, stateless: requestHeaders(NEW_VERSION, method, params, mirrored) };
   }
 
@@ -242,9 +243,9 @@ class StatelessClient extends MessageClient {
       const mirrored = mirroredArguments(tool['inputSchema']);
       if (mirrored === undefined) {
         this.onoddity?.(
-          `The tool '${cutText(String(tool['name']), 100)}' was left out: its schema uses x-mcp-header wrongly.`,
+          `The tool '${cutText(asText(tool['name']), 100)}' was left out: its schema uses x-mcp-header wrongly.`,
         );
-      } else if (mirrored.length > 0) coming.set(String(tool['name']), mirrored);
+      } else if (mirrored.length > 0) coming.set(asText(tool['name']), mirrored);
       return mirrored !== undefined;
     });
     if (typeof page['nextCursor'] !== 'string') this.#mirrored = coming;

@@ -72,7 +72,7 @@ export interface ConnectionRequestPorts {
   readonly timeoutMs: () => number;
 }
 
-const AN_UNSUBSCRIBE = new Error('It was unsubscribed meanwhile.');
+const AN_UNSUBSCRIBE = new Error('It was unsubscribed in the meantime.');
 
 export class ConnectionRequests {
   /** Subscriptions without an answer, by URI; undefined before the first. */

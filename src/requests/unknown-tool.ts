@@ -78,7 +78,7 @@ function howToTrust(status: ServerStatus): string {
 }
 
 export function goneTool(name: string, { server, at, why }: RemovedTool): UnknownToolError {
-  const message = `The tool '${name}' went at ${new Date(at).toISOString()}: ${why}.`;
+  const message = `The tool '${name}' was removed at ${new Date(at).toISOString()}: ${why}.`;
   return new UnknownToolError(name, message, { server, removedAt: at });
 }
 

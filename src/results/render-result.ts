@@ -16,6 +16,7 @@ import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { BOUNDARY_NAME, hideBoundaryName } from './boundary-name.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { reasonOf } from '../text/error-message.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Options of `renderResult`. */
 export interface RenderOptions {
@@ -89,7 +90,7 @@ async function shorten(text: string, options: RenderOptions): Promise<{ shown: s
   if (text.length <= maxCharacters) return { shown: text };
   const { spilledTo, whereabouts } = await spillWhole(text, spill, options);
   const notice = (leftOut: number): string =>
-    `\n\n[${count(leftOut)} of ${count(text.length)} characters are left out here. ${whereabouts}]\n\n`;
+    `\n\n[${digitGroups(leftOut)} of ${digitGroups(text.length)} characters are left out here. ${whereabouts}]\n\n`;
   return { shown: limitText(text, maxCharacters, notice), ...(spilledTo !== undefined && { spilledTo }) };
 }
 
@@ -128,10 +129,6 @@ function nameOf({ server, tool }: RenderOptions): string {
   return `The result of '${cutText(tool, 100)}' of '${cutText(server, 100)}'`;
 }
 
-function count(characters: number): string {
-  return characters.toLocaleString('en-US');
-}
-
 const NAMES: OptionNames<RenderOptions> = {
   server: true,
   tool: true,
@@ -145,7 +142,7 @@ function checkOptions(result: unknown, options: RenderOptions): void {
   requireKnown('renderResult', options, NAMES);
   const { server, tool, maxCharacters } = options;
   if (typeof result !== 'object' || result === null)
-    throw new TypeError('The result of a call is an object.');
+    throw new TypeError('The result of a call must be an object.');
   if (typeof server !== 'string' || typeof tool !== 'string') {
     throw new TypeError("'server' and 'tool' must be the names that the result came from.");
   }

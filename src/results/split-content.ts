@@ -9,6 +9,7 @@ import type { CallToolResult } from '../mcp/server-offers.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { writeJson } from '../json/write-json.js';
 import { splitsSurrogatePair } from '../text/visible-text.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Data that is not text. Images and audio have the fields of MCP's own blocks. */
 export interface MediaBlock {
@@ -121,7 +122,7 @@ const HEAD_SHARE = 0.7;
 /** Throws a `TypeError` if it is not a limit of characters; undefined stands for the default. */
 export function checkLimit(limit: unknown = DEFAULT_LIMIT): void {
   if (typeof limit === 'number' && limit >= MIN_LIMIT && limit <= MAX_LIMIT) return;
-  const [least, most] = [MIN_LIMIT, MAX_LIMIT].map((each) => each.toLocaleString('en-US'));
+  const [least, most] = [MIN_LIMIT, MAX_LIMIT].map(digitGroups);
   throw new TypeError(`'maxCharacters' must be a number of characters from ${least} to ${most}.`);
 }
 

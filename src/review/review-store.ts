@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../config/entry/read-shape.js';
-import { storeFolder } from '../config/files/user-store.js';
+import { storeFolder, type StoreHost } from '../config/files/user-store.js';
 import { makeFolder, watchFolder } from '../storage/folders.js';
 import { quarantineFile, readStored, createFileAtomic, writeFileAtomic } from '../storage/stored-file.js';
 import { parseJson } from '../json/parse-json.js';
@@ -115,7 +115,7 @@ export function createOwnReviewStore(): OwnReviewStore {
 // F3. A tool whose file cannot be parsed counts as not accepted, whatever the baseline says.
 
 /** Options of `createFileReviewStore`. */
-export interface FileReviewStoreOptions {
+export interface FileReviewStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `reviews` in
    * Troupe's folder of the user's configuration, which the `troupe` command uses too. Unlike a folder that is named here, the
@@ -124,7 +124,7 @@ export interface FileReviewStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileReviewStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileReviewStoreOptions> = { folder: true, cwd: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 /** The names of the store's files, with the hash of the server. */
@@ -145,7 +145,7 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
  */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
   requireKnown('createFileReviewStore', options, NAMES);
-  const place = storeFolder(options.folder, 'config', 'reviews');
+  const place = storeFolder(options, 'config', 'reviews');
   const madeFolder = async (): Promise<string> => {
     const folder = await place();
     makeFolder(folder);
@@ -195,7 +195,7 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
 }
 
 function baselineName({ hash }: ReviewedServer): string {
-  if (!HASH.test(hash)) throw new TypeError('The hash of a server has 64 hexadecimal digits.');
+  if (!HASH.test(hash)) throw new TypeError('The hash of a server must have 64 hexadecimal digits.');
   return `${hash}.json`;
 }
 

@@ -191,11 +191,14 @@ const METHODS = ['get', 'put', 'delete'] satisfies readonly (keyof CatalogStore)
 export function toCatalogStore(
   option: TroupeOptions['cache'],
   env: Readonly<Record<string, string | undefined>> = process.env,
+  cwd = '.',
 ): CatalogStore | undefined {
   if (option !== undefined) return option === false ? undefined : option;
   const place = env[CACHE_VARIABLE] ?? '';
   if (place === 'off') return undefined;
-  return place === '' ? createFileCatalogStore() : fileCatalogStore(storeInVariable(CACHE_VARIABLE, place));
+  return place === ''
+    ? createFileCatalogStore({ cwd })
+    : fileCatalogStore(storeInVariable(CACHE_VARIABLE, place, cwd));
 }
 
 /** What is wrong with the option; undefined if nothing is. */

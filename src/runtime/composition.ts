@@ -56,6 +56,7 @@ import { TrustedEntries } from '../trust/trusted-entries.js';
 import { toCatalogStore } from './check-options.js';
 import type { TroupeAccess, TroupeInternals } from './internals.js';
 import { DEFAULT_START_GATE_MS, managerInput } from './manager-input.js';
+import { folderOfHost } from '../config/files/discover-options.js';
 import { Recordings } from './recordings.js';
 import { toConfirmationPolicy } from './confirmation-policy.js';
 import { Results } from './results.js';
@@ -106,7 +107,14 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const mask = (server: string): Mask => servers.mask(server);
   const system = (): ObservableSystem => servers.supervisor.observable;
   const network = createNetworkSource(options.network);
-  const signIns = toSignIns(options.auth, { clock, publish, network, roots: () => servers.supervisor.roots });
+  const workspaceFolder = folderOfHost(options.discover);
+  const signIns = toSignIns(options.auth, {
+    cwd: workspaceFolder,
+    clock,
+    publish,
+    network,
+    roots: () => servers.supervisor.roots,
+  });
   const trustedEntries = new TrustedEntries(
     options.trustStore,
     (message) => publish({ type: 'diagnostic', kind: 'trust-store-problem', message }),
@@ -122,7 +130,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     terms: {
       ...options,
       env: options.env ?? process.env,
-      workspaceFolder: process.cwd(),
+      workspaceFolder,
       trustedEntries,
       answers: new InputAnswers(options.askInput),
       seed,
@@ -134,7 +142,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     runtime: () => runtime,
     onchanged,
   });
-  const store = toCatalogStore(options.cache);
+  const store = toCatalogStore(options.cache, process.env, workspaceFolder);
   const cache =
     store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, extras, clock, publish });
   const reviews = new Reviews({

@@ -21,7 +21,7 @@ import type { RemovedTool } from '../catalog/vanished.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import { checkOptions, checkViewOptions } from './check-options.js';
 import { WAIT_OPTIONS, type Connection, type WaitOptions } from '../servers/connection.js';
-import { optionProblem, requireKnown, type OptionNames } from '../text/option-names.js';
+import { optionProblem, requireKnown, requireKnownName, type OptionNames } from '../text/option-names.js';
 import { CallAbortedError, ConfigError, NotReadyError, type ToolHeldError } from '../errors.js';
 import { messageOf } from '../text/error-message.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
@@ -30,6 +30,7 @@ import {
   EventFeed,
   nextEvent,
   ONCE_OPTIONS,
+  requireEventType,
   type EventOf,
   type EventsOptions,
   type OnceOptions,
@@ -77,6 +78,14 @@ const KILL_LIMIT_MS = 2_000;
 
 /** A list of a troupe that changes. */
 export type TroupeList = 'status' | 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
+const LISTS: { readonly [L in TroupeList]: true } = {
+  status: true,
+  tools: true,
+  resources: true,
+  resourceTemplates: true,
+  prompts: true,
+};
 
 /** The supervised MCP connections of one host. Made by `createTroupe`. */
 export class Troupe {
@@ -157,6 +166,7 @@ export class Troupe {
    * @param options Which event of the type, and a signal that ends the wait. Default: the next one, and no signal.
    *
    * @throws {@link NotReadyError} if the troupe closes before.
+   * @throws `TypeError` if no event has that type.
    * @throws The reason of the signal, if it aborts.
    *
    * @example
@@ -165,6 +175,7 @@ export class Troupe {
    * ```
    */
   async once<T extends LifecycleEventType>(type: T, options: OnceOptions<T> = {}): Promise<EventOf<T>> {
+    requireEventType('once', type);
     requireKnown('once', options, ONCE_OPTIONS as OptionNames<OnceOptions<T>>);
     return nextEvent(this.#parts.publisher.events$, type, options);
   }
@@ -176,12 +187,15 @@ export class Troupe {
    * @param type The type, for instance `connection.ready`.
    * @param listener Its errors are logged and have no other effect.
    *
+   * @throws `TypeError` if no event has that type.
+   *
    * @example
    * ```ts
    * const stop = troupe.on('connection.failed', ({ server, failure }) => console.warn(server, failure.message));
    * ```
    */
   on<T extends LifecycleEventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
+    requireEventType('on', type);
     const subscription = this.#parts.publisher.events$.subscribe((event) =>
       event.type === type ? listener(event as EventOf<T>) : undefined,
     );
@@ -196,12 +210,15 @@ export class Troupe {
    * @param list Name of the list, such as `status` or `tools`.
    * @param listener Its errors are logged and have no other effect.
    *
+   * @throws `TypeError` if there is no such list.
+   *
    * @example
    * ```ts
    * const stop = troupe.onChange('status', (rows) => console.table(rows, ['server', 'state']));
    * ```
    */
   onChange<L extends TroupeList>(list: L, listener: (value: Troupe[L]) => void): () => void {
+    requireKnownName('onChange', 'list', list, LISTS);
     const live = this[`${list}$`] as Observable<Troupe[L]>;
     const subscription = live.subscribe(listener);
     return () => subscription.unsubscribe();

@@ -11,6 +11,7 @@
 import { canonicalJson } from '../json/write-json.js';
 import { isJsonObject, type JsonObject, pointerToken, referredTo } from '../json/json-object.js';
 import { isDeeperThan, MAX_DEPTH, parseJson } from '../json/parse-json.js';
+import { asText } from '../text/as-text.js';
 
 /** One change of a value. */
 export interface Change {
@@ -142,7 +143,7 @@ class Coercion {
     const isClosed = additionalProperties === false && patternProperties === undefined;
     if (isClosed && names.some((name) => !hasOwn(properties, name))) return false;
     const isMissing = (name: unknown): boolean =>
-      !names.includes(String(name)) && !isOptional(schema, String(name));
+      !names.includes(asText(name)) && !isOptional(schema, asText(name));
     if (Array.isArray(required) && required.some(isMissing)) return false;
     return names.every((name) => this.#fits(value[name], fieldSchema(schema, name), true, depth + 1));
   }

@@ -6,6 +6,7 @@ import type { OutputUnit } from '@cfworker/json-schema';
 import { cutText } from '../text/visible-text.js';
 import { isJsonObject, pointerToken } from '../json/json-object.js';
 import { percentDecoded } from '../text/host-reach.js';
+import { asText } from '../text/as-text.js';
 
 /** One place that does not fit the schema. */
 export interface SchemaProblem {
@@ -91,7 +92,7 @@ export function explain(
     if (keyword === 'type') {
       const known = types.get(path) ?? new Set();
       types.set(path, known);
-      for (const type of [wanted].flat()) known.add(String(type));
+      for (const type of [wanted].flat()) known.add(asText(type));
     } else if (keyword === 'required') {
       const properties = wantedAt(keywordLocation.replace(/required$/, 'properties'), schema);
       for (const name of missing(wanted, properties, valueAt(path, value))) {

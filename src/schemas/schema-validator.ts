@@ -112,10 +112,15 @@ export class SchemaValidator {
     }
   }
 
+  #textOf(schema: object): string | undefined {
+    const text = toJson(schema);
+    if (text !== undefined) this.#texts.set(schema, text);
+    return text;
+  }
+
   #entry(schema: object): Entry | undefined {
-    const text = this.#texts.get(schema) ?? toJson(schema);
+    const text = this.#texts.get(schema) ?? this.#textOf(schema);
     if (text === undefined) return undefined;
-    this.#texts.set(schema, text);
     const entry = this.#byText.get(text) ?? newEntry(text, this.#hasFormats);
     if (text === this.#latest) return entry;
     this.#latest = text;

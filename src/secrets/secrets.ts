@@ -18,6 +18,7 @@ import { base64Spellings, cutSpelling, spellings } from './secret-encodings.js';
 import { hasRandomPiece, isSecret, suggestsSecret } from './is-secret.js';
 import { secretsIn } from './secret-text.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import { parseUrl } from '../text/parse-url.js';
 
 export type Mask = (text: string) => string;
 
@@ -172,7 +173,7 @@ export function isLikely(value: string): boolean {
 
 /** Host and port of an address are no secret: the network sees them. */
 function hostOf(config: ServerConfig): string {
-  return 'url' in config && URL.canParse(config.url) ? new URL(config.url).host : '';
+  return ('url' in config && parseUrl(config.url)?.host) || '';
 }
 
 /** A key of several lines may be repeated line by line. */
@@ -214,7 +215,7 @@ function passwordsOf(value: string): readonly string[] {
 }
 
 function passwordOf(value: string): string {
-  return URL.canParse(value) ? new URL(value).password : '';
+  return parseUrl(value)?.password ?? '';
 }
 
 /** The parameters and the parts of the path of an address among other text. */
@@ -240,8 +241,9 @@ function headerSecrets(value: string): readonly string[] {
 
 /** The secrets of an address, encoded and decoded. */
 function urlSecrets(text: string): readonly string[] {
-  if (!URL.canParse(text)) return [];
-  const { username, password, hash } = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) return [];
+  const { username, password, hash } = url;
   return [
     ...[username, password].flatMap((part) => [part, percentDecoded(part)]),
     ...parameterSecrets(text),
@@ -251,8 +253,9 @@ function urlSecrets(text: string): readonly string[] {
 }
 
 function parameterSecrets(text: string): readonly string[] {
-  if (!URL.canParse(text)) return [];
-  const { search, searchParams } = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) return [];
+  const { search, searchParams } = url;
   const pairs = search
     .slice(1)
     .split('&')
@@ -264,7 +267,7 @@ function parameterSecrets(text: string): readonly string[] {
 
 /** The parts of its path that look random. */
 function pathSecrets(text: string): readonly string[] {
-  return URL.canParse(text) ? new URL(text).pathname.split('/').flatMap(decodedToo) : [];
+  return parseUrl(text)?.pathname.split('/').flatMap(decodedToo) ?? [];
 }
 
 function decodedToo(part: string): readonly string[] {

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import type { SchemaValidator } from '../schemas/schema-validator.js';
 import type { ElicitationHandler, ElicitationHandlers, ServerRequestContext } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder, type Response } from './responder.js';
+import { parseUrl } from '../text/parse-url.js';
 
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const SCHEMES: readonly string[] = ['https:', 'http:'];
@@ -77,7 +78,7 @@ function toUrlRequest(params: JsonObject): ElicitRequestURLParams {
   const { message, url, elicitationId } = params;
   if (typeof message !== 'string') throw new BadRequest('message is not a string');
   if (typeof elicitationId !== 'string') throw new BadRequest('elicitationId is not a string');
-  if (typeof url !== 'string' || !URL.canParse(url) || !SCHEMES.includes(new URL(url).protocol)) {
+  if (typeof url !== 'string' || !SCHEMES.includes(parseUrl(url)?.protocol ?? '')) {
     throw new BadRequest('url is not an http or https address');
   }
   return params as ElicitRequestURLParams;

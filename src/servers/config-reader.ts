@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import type { TrustedEntries } from '../trust/trusted-entries.js';
 import type { loadConfig, LoadedConfig } from './load-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
+import { folderOfHost } from '../config/files/discover-options.js';
 import { describeProblem } from '../config/entry/problem.js';
 import { isObject, kindOf } from '../config/entry/read-shape.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
@@ -67,10 +68,9 @@ export class ConfigReader {
       .map((file) => resolve(this.#cwd, typeof file === 'string' ? file : file.path));
     if (discover === false) return given;
     const { placesToWatch } = await import('../config/files/file-discovery.js');
-    const { cwd = '.', project = true, user = true } = discover === true ? {} : discover;
-    return [
-      ...new Set([...given, ...(await placesToWatch({ cwd: resolve(this.#cwd, cwd), project, user }))]),
-    ];
+    const { project = true, user = true } = discover === true ? {} : discover;
+    const cwd = folderOfHost(discover, this.#cwd);
+    return [...new Set([...given, ...(await placesToWatch({ cwd, project, user }))])];
   }
 
   /** Reads one entry of the host. Rejects with a `ConfigError` if it cannot be used. */

@@ -7,7 +7,7 @@
 import { dirname, resolve } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
-import type { ConfigFile } from '../config/files/discover-options.js';
+import { folderOfHost, type ConfigFile } from '../config/files/discover-options.js';
 import { dropFiltered, type DroppedEntry } from '../config/files/drop-filtered.js';
 import { entriesOf, extensionEntries } from '../config/files/host-entries.js';
 import { layoutOf, readerOf } from '../config/files/layout.js';
@@ -75,14 +75,14 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
   const { servers, added, discover } = options;
   const cwd = resolve(options.cwd);
   const choice = discover === true ? {} : discover || undefined;
-  const project = resolve(cwd, choice?.cwd ?? '.');
+  const project = folderOfHost(discover, cwd);
   const home = options.machine === undefined ? homeFolder() : options.machine.home;
   const start = startFolderOfUser(home, project);
   const host = [
     ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, start)]),
     ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, start)]),
   ];
-  const given = await givenSources(options.config ?? [], { ...options, cwd }, start);
+  const given = await givenSources(options.config ?? [], { ...options, cwd, project }, start);
   const [files, found] = await Promise.all([
     readSources(given, start, readText),
     choice === undefined
@@ -113,7 +113,7 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
 /** A file named twice is read once. */
 async function givenSources(
   config: NonNullable<TroupeOptions['config']>,
-  { cwd, machine }: Pick<LoadOptions, 'cwd' | 'machine'>,
+  { cwd, project, machine }: Pick<LoadOptions, 'cwd' | 'machine'> & { readonly project: string },
   userStart: string,
 ): Promise<readonly Source[]> {
   const byPath = new Map<string, ConfigFile>();
@@ -124,7 +124,8 @@ async function givenSources(
   }
   return Promise.all(
     [...byPath].map(async ([path, { path: display, scope: named, trust, optional }]) => {
-      const needsTrust = trust !== 'all' && (named ?? (await placeOf(path, { cwd, machine }))) === 'project';
+      const needsTrust =
+        trust !== 'all' && (named ?? (await placeOf(path, { cwd: project, machine }))) === 'project';
       return {
         id: path,
         isOptional: optional === true,

@@ -9,6 +9,7 @@ import type { Schema } from '../config/entry/schema.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import type { Answer, Misbehavior, ServerScript } from './server-script.js';
 import { readFileSync } from 'node:fs';
+import { digitGroups } from '../text/digit-groups.js';
 
 /** Throws a `TypeError` that names every field that is wrong, and what was expected. */
 export function checkScript(script: unknown): void {
@@ -116,7 +117,7 @@ const MAX_BYTES = 131_071;
 export function toArgument(script: string): string {
   const bytes = Buffer.byteLength(script);
   if (bytes <= MAX_BYTES) return script;
-  const sizes = `has ${bytes.toLocaleString('en-US')} bytes, and an argument at most ${MAX_BYTES.toLocaleString('en-US')}`;
+  const sizes = `has ${digitGroups(bytes)} bytes, and an argument at most ${digitGroups(MAX_BYTES)}`;
   throw new RangeError(`The script ${sizes}: write it into a file, and start the program with its path.`);
 }
 

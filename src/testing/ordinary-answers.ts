@@ -6,6 +6,7 @@ import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { META_PREFIX } from '../protocol/server-identity.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
 import type { Params, ServerScript } from './server-script.js';
+import { asText } from '../text/as-text.js';
 
 /**
  * A tool with that name. The other fields have defaults.
@@ -65,7 +66,7 @@ export function ordinaryAnswer(script: ServerScript, method: string, params: Par
     case 'tools/list':
       return page(script, params['cursor'] === undefined ? 0 : Number(params['cursor']));
     case 'tools/call':
-      return text(`${String(params['name'])} ${JSON.stringify(params['arguments'])}`);
+      return text(`${asText(params['name'])} ${JSON.stringify(params['arguments'])}`);
     case 'ping':
       return {};
   }

@@ -144,7 +144,7 @@ export function createRecordedServer(
   name: string,
   options: RecordedServerOptions = {},
 ): RecordedServer {
-  if (typeof name !== 'string') throw new TypeError('A connection of the log is given by its name.');
+  if (typeof name !== 'string') throw new TypeError('The connection must be given by its name in the log.');
   requireKnown('createRecordedServer', options, OPTIONS);
   return new Player(recordedConnection(entriesOf(log), name), options);
 }

@@ -5,12 +5,12 @@ import { BlockList, isIP } from 'node:net';
 export type Reach = 'link-local' | 'this-machine' | 'private' | 'public';
 
 /** Special-purpose addresses (RFC 6890 and its successors). */
-const RANGES: readonly (readonly [reach: Reach, subnets: BlockList])[] = [
-  ['link-local', listOf('169.254.0.0/16', 'fe80::/10')],
-  ['this-machine', listOf('127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128')],
+const RANGES: readonly (readonly [reach: Reach, subnets: readonly string[]])[] = [
+  ['link-local', ['169.254.0.0/16', 'fe80::/10']],
+  ['this-machine', ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128']],
   [
     'private',
-    listOf(
+    [
       '10.0.0.0/8',
       '100.64.0.0/10',
       '172.16.0.0/12',
@@ -19,11 +19,14 @@ const RANGES: readonly (readonly [reach: Reach, subnets: BlockList])[] = [
       '198.18.0.0/15',
       'fc00::/7',
       'fec0::/10',
-    ),
+    ],
   ],
 ];
 
-function listOf(...subnets: readonly string[]): BlockList {
+/** Made when the first address is looked up: a host of local servers never does. */
+let ranges: readonly (readonly [Reach, BlockList])[] | undefined;
+
+function listOf(subnets: readonly string[]): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) {
     const [address = '', prefix] = subnet.split('/');
@@ -55,7 +58,8 @@ export function reachOf(host: string): Reach | undefined {
   const embedded = version === 6 ? embeddedIPv4(host) : undefined;
   if (embedded !== undefined) return reachOf(embedded);
   const family = version === 6 ? 'ipv6' : 'ipv4';
-  return RANGES.find(([, subnets]) => subnets.check(host, family))?.[0] ?? 'public';
+  ranges ??= RANGES.map(([reach, subnets]) => [reach, listOf(subnets)]);
+  return ranges.find(([, subnets]) => subnets.check(host, family))?.[0] ?? 'public';
 }
 
 /** The IPv4 address in `::ffff:0:0/96`, `::/96` and `64:ff9b::/96` (RFC 4291, RFC 6052), as a URL or a resolver writes it. */

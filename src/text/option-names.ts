@@ -1,4 +1,5 @@
 /** Refuses options that do not exist: in JavaScript, a misspelt one would otherwise have no effect and no error. */
+import { asText } from './as-text.js';
 import { visibleText } from './visible-text.js';
 
 /** Every name of the options `T`. */
@@ -10,6 +11,19 @@ const LONGEST_SHOWN = 100;
 export function unknownName(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known) ?? nameAtEnd(name, known);
   return `is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
+}
+
+/** Throws a `TypeError` for a word that is none of the known names. `what` says what they are names of. */
+export function requireKnownName(
+  called: string,
+  what: string,
+  name: unknown,
+  names: Readonly<Record<string, true>>,
+): void {
+  if (typeof name === 'string' && Object.hasOwn(names, name)) return;
+  const text = asText(name);
+  const shown = visibleText(text.slice(0, LONGEST_SHOWN));
+  throw new TypeError(`${called}: the ${what} '${shown}' ${unknownName(text, Object.keys(names))}`);
 }
 
 /** What is wrong with options, by their names alone; undefined if nothing is. An option that is undefined counts as absent. */

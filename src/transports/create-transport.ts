@@ -56,10 +56,7 @@ export const createTransport: CreateTransport = async (config, terms) => {
 };
 
 async function createStdio(config: StdioServerConfig, terms: TransportTerms): Promise<SessionTransport> {
-  const [{ createStdioTransport }, { childEnvironment }] = await Promise.all([
-    import('./stdio/stdio-transport.js'),
-    import('./stdio/child-environment.js'),
-  ]);
+  const { createStdioTransport, childEnvironment } = await import('./stdio/stdio-transport.js');
   const env = childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false);
   // An inherited PWD names the working folder of the host, in which the program does not start.
   const hasStalePwd =

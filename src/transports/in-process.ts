@@ -119,7 +119,10 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
   /** A server whose `connect` never settles keeps this waiting until `close()`. */
   override async start(): Promise<void> {
     if (this.#phase !== 'new') {
-      throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     }
     this.#phase = 'open';
     await super.start();

@@ -2,6 +2,7 @@
 import type { JSONRPCErrorResponse, RequestId } from '../mcp/messages.js';
 import { DEFAULT_EVENTS_PER_SECOND } from '../lifecycle/event-rate.js';
 import { type MessageLimits, JSON_LIMITS, type JsonLimits } from '../json/parse-json.js';
+import { digitGroups } from '../text/digit-groups.js';
 
 export const DEFAULT_MESSAGE_LIMITS: Required<MessageLimits> = {
   stdioMessageBytes: 16 * 1024 * 1024,
@@ -30,7 +31,7 @@ export function jsonLimits(limits: MessageLimits): JsonLimits {
 
 /** What a message with too many bytes exceeds, as the end of a sentence that begins with the message. */
 export function excessOfBytes(option: 'stdioMessageBytes' | 'remoteMessageBytes', limit: number): string {
-  return `has more than ${limit.toLocaleString('en-US')} bytes${raisedBy(option)}`;
+  return `has more than ${digitGroups(limit)} bytes${raisedBy(option)}`;
 }
 
 /** JSON-RPC error code (in the range for implementations) of the answer that replaces one beyond a limit. */

@@ -7,6 +7,7 @@ import { isLocalSocket } from '../config/entry/local-socket.js';
 import { MASK, maskUrlParts } from '../config/entry/mask-entry.js';
 import { parseTemplate, type Part, type Variable } from '../config/entry/template.js';
 import { hostOf, reachOf } from '../text/host-reach.js';
+import { parseUrl } from '../text/parse-url.js';
 
 export interface DisplayedAddress {
   readonly text: string;
@@ -172,7 +173,8 @@ export function privateNetworkOf(address: string): PrivateNetwork | undefined {
   if (isLocalSocket(address)) return 'this-machine';
   const shown = withDefaults(address);
   // As `fetch` reads it: `http://2130706433` is `127.0.0.1`.
-  const host = URL.canParse(shown) ? hostOf(new URL(shown)) : '';
+  const url = parseUrl(shown);
+  const host = url === undefined ? '' : hostOf(url);
   if (host === '' || host.includes('$')) return undefined;
   const reach = reachOf(host);
   if (reach === undefined) return NAMES.find(([, pattern]) => pattern.test(host))?.[0];

@@ -11,7 +11,7 @@ import { makeFolder, watchFolder } from '../storage/folders.js';
 import { quarantineFile, readStored, isAbsence, writeFileAtomic } from '../storage/stored-file.js';
 import { parseJson } from '../json/parse-json.js';
 import { isObject } from '../config/entry/read-shape.js';
-import { storeFolder } from '../config/files/user-store.js';
+import { storeFolder, type StoreHost } from '../config/files/user-store.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** What was trusted: enough to recognize it. */
@@ -84,7 +84,7 @@ export function toTrustedEntry({ hash, server, source, folder }: TrustedEntry): 
 //     first.
 
 /** Options of `createFileTrustStore`. */
-export interface FileTrustStoreOptions {
+export interface FileTrustStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `trusted` in
    * Troupe's folder of the user's configuration, which the `troupe` command uses too. Unlike a folder that is named here, the
@@ -93,7 +93,7 @@ export interface FileTrustStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileTrustStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileTrustStoreOptions> = { folder: true, cwd: true };
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -112,7 +112,7 @@ const HASH = /^[0-9a-f]{64}$/;
  */
 export function createFileTrustStore(options: FileTrustStoreOptions = {}): TrustStore {
   requireKnown('createFileTrustStore', options, NAMES);
-  const folder = storeFolder(options.folder, 'config', 'trusted');
+  const folder = storeFolder(options, 'config', 'trusted');
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
   return {
     has: async (hash) => (await readTrusted(await fileOf(hash), hash)) !== undefined,
@@ -133,7 +133,7 @@ export function createFileTrustStore(options: FileTrustStoreOptions = {}): Trust
 }
 
 function fileName(hash: string): string {
-  if (!HASH.test(hash)) throw new TypeError('The hash of a trust request has 64 hexadecimal digits.');
+  if (!HASH.test(hash)) throw new TypeError('The hash of a trust request must have 64 hexadecimal digits.');
   return `${hash}.json`;
 }
 

@@ -39,7 +39,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       PrivateNetwork TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions TroupePhase
       TrustedEntry TrustStore AuthOption AuthOptions AuthServer AuthorizationRequest ConfigFile DiscoveryOptions
-      AskInput DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry
+      AskInput StoreHost DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry
       FoundSource InputRequest KeychainTokenStoreOptions OAuthClient ReloadReport RetryCalls StoredSignIn
       TokenOwner TokenStore
       InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic
@@ -59,7 +59,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       BlobResourceContents ContentBlock EmbeddedResource Icon ImageContent Meta Resource ResourceLink Role
       TextContent TextResourceContents CallToolResult CompleteResult GetPromptResult Prompt PromptArgument
       PromptMessage ReadResourceResult ResourceTemplate Tool ToolAnnotations ToolSchema ClientCapabilities
-      Implementation LoggingLevel ServerCapabilities BooleanField ChoiceField ChoicesField
+      Implementation LoggingLevel ServerCapabilities TaskCapability TaskMethods BooleanField ChoiceField ChoicesField
       CreateMessageRequestParams CreateMessageResult CreateMessageResultWithTools ElicitRequestFormParams
       ElicitRequestURLParams ElicitResult FieldLabels FormField ModelPreferences NumberField Root
       SamplingContent SamplingMessage ServerRequestParams TextField TitledChoice TitledChoiceField
@@ -115,7 +115,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
       LogHeader LogPiece LogProblem LogProblemCode LogSink LogSource LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
-      ReplayReport SnapshotEntry StateChange
+      ReplayAgainst ReplayReport SnapshotEntry StateChange
       Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
     `),
@@ -146,7 +146,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
-      errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+      errorEvent expectNoLeaks expectReplays possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver

@@ -28,6 +28,13 @@ describe('importing the package', () => {
     expect(loaded.filter((path) => early.test(path))).toEqual([]);
   });
 
+  it('uses no tables of a locale, which take as long to load as XState', () => {
+    const users = [...readFiles(['src', 'machines'], '.ts')].filter(
+      ([path, text]) => !path.startsWith('src/cli/') && /\.toLocale\w*\(|\bIntl\./.test(text),
+    );
+    expect(users.map(([path]) => path)).toEqual([]);
+  });
+
   it("does not import 'node:process', which would open the streams of the host", () => {
     const importers = [...project].filter(([, imports]) =>
       imports.some(({ specifier }) => specifier === 'node:process'),

@@ -41,6 +41,18 @@ const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [
   ['VS Code', '/examples/vscode-extension/'],
   ['test my host', '/guide/testing.html'],
   ['share a recording', '/guide/recording.html'],
+  ['retry settings', '/guide/recovery.html'],
+  ['where are tokens stored', '/guide/sign-in.html#stores'],
+  ['are my secrets in the log', '/guide/logging.html#what-is-not-in-a-log'],
+  ['API key', '/guide/configuration.html'],
+  ['stop a server', '/guide/recovery.html#stop-or-restart-one-server'],
+  ['disable a server', '/guide/recovery.html#stop-or-restart-one-server'],
+  ['the server crashes', '/guide/recovery.html#a-server-is-lost'],
+  ['hot reload', '/guide/configuration.html#reload-while-it-runs'],
+  ['ask the user before a call', '/guide/agent-loop.html#asking-the-user'],
+  ['too many tools', '/guide/agent-loop.html#fewer-tools'],
+  ['sampling', '/guide/server-requests.html'],
+  ['spawn ENOENT', '/guide/troubleshooting.html#the-server-does-not-start'],
 ];
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -197,7 +197,7 @@ describe('a host that was started by a leftover server', () => {
     const mark = (name: string): string => `${process.pid}-death-${name}`;
     for (const name of ['owner', 'other']) await plant('exec sleep 60', 0, { TROUPE_OWNER: mark(name) });
     const { stdout } = await run(
-      `import { sweep } from '${BUILT}sweep.js'; await sweep(() => true, (mark) => console.log(mark))`,
+      `import { sweep } from '${BUILT}guard.js'; await sweep(() => true, (mark) => console.log(mark))`,
       mark('owner'),
     );
     expect(stdout).toContain(mark('other'));

@@ -24,11 +24,14 @@ export const text: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
+/** A value that `String` throws for. */
+const NO_TEXT = { toString: null, valueOf: null };
+
 /** Any JSON value, including the names that pollute a prototype if they are assigned. */
 export const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom(null, true, false, 0, -0, 1.5, -1, 1e308, 2 ** 53, []),
+    fc.constantFrom(null, true, false, 0, -0, 1.5, -1, 1e308, 2 ** 53, [], NO_TEXT),
     text,
     fc.array(tie('value'), { maxLength: 4 }),
     fc

@@ -1,4 +1,5 @@
 /** The variables that lead a program to the folders of its user, on any system. */
+import process from 'node:process';
 
 export interface UserFolders {
   readonly home?: string;
@@ -8,10 +9,17 @@ export interface UserFolders {
   readonly state?: string;
 }
 
-/** Only for the folders that are given. macOS has no variables of its own but `HOME`. */
-export function userVariables({ home, config, data, cache, state }: UserFolders): Record<string, string> {
+/**
+ * Only for the folders that are given. Below them a program has its own as its system wants it, for which `userFolder` is
+ * asked. macOS has no variables but `HOME`.
+ */
+export function userVariables(
+  { home, config, data, cache, state }: UserFolders,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const anyFolder = config ?? data ?? cache ?? state;
   const variables = {
-    HOME: home,
+    HOME: home ?? (platform === 'darwin' ? anyFolder : undefined),
     USERPROFILE: home,
     XDG_CONFIG_HOME: config,
     APPDATA: config,
@@ -26,12 +34,12 @@ export function userVariables({ home, config, data, cache, state }: UserFolders)
 }
 
 /** Every folder of the user below one folder. The home folder stays where variables can move the others. */
-export function isolatedUser(folder: string, platform = process.platform): Record<string, string> {
+export function isolatedUser(folder: string, platform?: NodeJS.Platform): Record<string, string> {
   const folders = {
     config: `${folder}/config`,
     data: `${folder}/data`,
     cache: `${folder}/cache`,
     state: `${folder}/state`,
   };
-  return userVariables(platform === 'darwin' ? { ...folders, home: folder } : folders);
+  return userVariables(folders, platform);
 }

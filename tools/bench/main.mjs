@@ -32,6 +32,7 @@ async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(USAGE);
   if (options.pages) return pagesAgain();
+  if (options.where !== undefined) return where(options);
   const plan = makePlan(options);
   if (options.list) return list(plan);
   const begun = performance.now();
@@ -55,6 +56,28 @@ async function write(results, { results: file }) {
   for (const what of missing) report(`Not met, without a reason in tools/bench/why-not-met.mjs: ${what}`);
   if (missing.length > 0) process.exitCode = 1;
 }
+
+async function where({ dist, noise }) {
+  for (const servers of [1, 50]) {
+    const job = {
+      scenario: 'phases',
+      name: 'troupe',
+      params: { servers },
+      dist: resolve(dist ?? DIST),
+      noise,
+    };
+    const { values, error } = await take(job);
+    if (values === undefined) throw new Error(error);
+    const total = Object.values(values).reduce((sum, ms) => sum + ms, 0);
+    console.log(
+      `${servers} servers, processor time per server with the profiler: ${perServer(total, servers)}`,
+    );
+    for (const [phase, ms] of Object.entries(values))
+      console.log(`  ${phase.padEnd(20)} ${perServer(ms, servers)}  ${Math.round((100 * ms) / total)} %`);
+  }
+}
+
+const perServer = (ms, servers) => `${(ms / servers).toFixed(2).padStart(7)} ms`;
 
 const report = (text) => console.error(text);
 
@@ -128,8 +151,9 @@ async function check(results, plan, options, committed) {
   const isLost = ({ what }) => rows.some((row) => row.isLost && row.what === what);
   let lost = rows.filter((row) => row.isLost);
   if (lost.length > 0) {
-    report(`${lost.length} ratios are lost; measuring once more.`);
-    const again = compare(await measureAll(plan, { ...options, continue: false }), committed);
+    report(`${lost.length} ratios are lost; measuring them once more.`);
+    const isMeant = ({ scenario, name }) => lost.some(({ where }) => where === `${scenario.name}/${name}`);
+    const again = compare(await measureAll(plan.filter(isMeant), { ...options, continue: false }), committed);
     lost = again.filter((row) => row.isLost && isLost(row));
   }
   for (const { what, before, now } of rows) console.log(`${what}: ${times(now)}, committed ${times(before)}`);

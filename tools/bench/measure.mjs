@@ -2,6 +2,7 @@
  * One measurement in its own process: `node --expose-gc measure.mjs JOB`; the job is JSON. The figures or the error go
  * to file descriptor 3 as JSON, because libraries may write to the others.
  */
+import { pathToFileURL } from 'node:url';
 import { writeSync } from 'node:fs';
 import { untilChildless } from './processes.mjs';
 
@@ -22,7 +23,7 @@ process.on('unhandledRejection', () => {});
 
 try {
   const { measure } = await import(`./scenarios/${job.scenario}.mjs`);
-  const own = job.client === undefined ? undefined : await import(job.client);
+  const own = job.client === undefined ? undefined : await import(pathToFileURL(job.client));
   const client = own && { ...own, name: job.name, load: (kind) => own.load(kind, job.dist) };
   const { params, mark, dist } = job;
   send({ values: await measure({ client, params, mark, dist, sinceStart }) });

@@ -26,6 +26,7 @@ const toSdk = (what, bound, ...where) => ({
   most: bound,
   against: 'SDK client',
   isRatio: true,
+  where: `${where[0]}/${where[1]}`,
   value: overSdk(...where),
 });
 const toFloor = (what, bound, ...where) => ({
@@ -33,6 +34,7 @@ const toFloor = (what, bound, ...where) => ({
   most: bound,
   against: 'floor',
   isRatio: true,
+  where: `${where[0]}/${where[1]}`,
   value: overFloor(...where),
 });
 
@@ -42,6 +44,7 @@ const toHealthy = (servers, faulty, kind) => ({
   most: 1.1,
   against: 'all answering',
   isRatio: true,
+  where: `faults/${caseName(servers, faulty, kind)}`,
   value: (results) =>
     ratio(
       figureIn(results, 'faults', caseName(servers, faulty, kind), 'troupe', 'othersMs'),
@@ -139,6 +142,7 @@ export const TARGETS = [
       most: 1.5,
       against: 'a direct call behind one pipe hop',
       isRatio: true,
+      where: 'gateway/stdio',
       value: itself('gateway', 'stdio', 'ratio'),
     },
   },
@@ -150,6 +154,7 @@ function growth(part) {
     most: 1.3,
     against: 'at 500',
     isRatio: true,
+    where: 'growth/in memory',
     value: (results) =>
       ratio(
         figureIn(results, 'growth', 'in memory', 'troupe', `${part}2000Us`),

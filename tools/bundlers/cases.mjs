@@ -7,7 +7,7 @@
  */
 const FLAGS = ['--bundle', '--platform=node', '--target=node20', '--log-level=warning'];
 const ROLLUP = ['@rollup/plugin-node-resolve', '@rollup/plugin-commonjs', '@rollup/plugin-json'];
-const NEXT = ['next', 'react', 'react-dom'];
+const NEXT = ['next', 'react', 'react-dom', 'ai'];
 
 export const BUNDLERS = [
   {
@@ -97,7 +97,7 @@ export const BUNDLERS = [
     isNext: true,
     packages: NEXT,
     build: ['next', 'build'],
-    env: { EXTERNAL: '1' },
+    isExternal: true,
   },
 ];
 
@@ -126,3 +126,6 @@ export const RUNNERS = [
   { name: 'Bun, `require` and `import`', packages: ['bun'], run: ['bun', 'one-copy.cjs'] },
   { name: 'Deno, `require` and `import`', packages: ['deno'], run: ['deno', 'run', '-A', 'one-copy.cjs'] },
 ];
+
+/** The page on Docker, followed without Docker. */
+export const CONTAINERS = [{ name: 'Dockerfile of the guide', packages: [] }];

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tarballIn } from '../package/install.mjs';
-import { BUNDLERS, RUNNERS } from './cases.mjs';
+import { BUNDLERS, CONTAINERS, RUNNERS } from './cases.mjs';
 import { tryBundler } from './try-bundler.mjs';
+import { tryContainer } from './try-container.mjs';
 import { tryRunner } from './try-runner.mjs';
 
 const USAGE = `Usage: node tools/bundlers/main.mjs [options]
@@ -46,9 +47,10 @@ async function main({ tarball, only, quick, keep }) {
       date: new Date().toISOString().slice(0, 10),
       bundlers: await tryAll(BUNDLERS.filter(isWanted), tryBundler, settings),
       runners: await tryAll(RUNNERS.filter(isWanted), tryRunner, settings),
+      containers: await tryAll(CONTAINERS.filter(isWanted), tryContainer, settings),
     };
     if (keep) writeFileSync(RESULTS, `${JSON.stringify(merged(results, only), null, 2)}\n`);
-    const all = [...results.bundlers, ...results.runners];
+    const all = [...results.bundlers, ...results.runners, ...results.containers];
     return all.some(({ problem }) => problem !== undefined) ? 1 : 0;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -89,5 +91,6 @@ function merged(results, only) {
     ...results,
     bundlers: update(kept.bundlers, results.bundlers),
     runners: update(kept.runners, results.runners),
+    containers: update(kept.containers, results.containers),
   };
 }

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { guideFiles, writeFiles } from './guide-files.mjs';
 import { inFolder, leftovers, makeWorkshop, openServers, programOf, versionOf } from './workshop.mjs';
 
 const execute = promisify(execFile);
@@ -18,13 +19,16 @@ const MISSING_KEYRING = /needs the package @napi-rs\/keyring: .*Cannot find (?:m
 
 /** Rejects if the host does not work. */
 export async function tryBundler(bundler, settings) {
-  const { name, packages, build, isQuick, env = {} } = bundler;
+  const { name, packages, build, isQuick, isExternal } = bundler;
   const project = makeWorkshop(bundler, settings, inFolder('projects/host'));
-  if (bundler.isNext) cpSync(inFolder('projects/next'), project.folder, { recursive: true });
+  if (bundler.isNext) {
+    cpSync(inFolder('projects/next'), project.folder, { recursive: true });
+    const isWanted = ([name]) => name !== 'next.config.mjs' || isExternal;
+    writeFiles(project.folder, [...guideFiles('nextjs.md')].filter(isWanted));
+  }
   const elsewhere = mkdtempSync(join(tmpdir(), 'troupe-built-'));
   const surroundings = {
     ...process.env,
-    ...env,
     HOME: elsewhere,
     TROUPE_CACHE: 'off',
     NEXT_TELEMETRY_DISABLED: '1',
@@ -94,6 +98,7 @@ async function runBundle(
 
 async function runNext(_bundler, { project, elsewhere, surroundings }) {
   const port = await freePort();
+  cpSync(join(elsewhere, 'stdio.json'), join(project.folder, '.mcp.json'));
   const next = join(project.folder, 'node_modules', 'next', 'dist', 'bin', 'next');
   const server = spawn(process.execPath, [next, 'start', '-p', String(port)], {
     cwd: project.folder,
@@ -107,6 +112,8 @@ async function runNext(_bundler, { project, elsewhere, surroundings }) {
     const text = await response.text();
     assert.equal(response.status, 200, text);
     check(JSON.parse(text), /^served$/);
+    const tools = await answering(`http://127.0.0.1:${port}/api/tools`, {});
+    assert.deepEqual(await tools.json(), ['mcp__json__whoami']);
     return bytesOf(join(project.folder, '.next', 'server'));
   } finally {
     server.kill('SIGTERM');

@@ -113,7 +113,7 @@ export class AccountEffects {
   }
 
   get #current(): SignIn {
-    if (this.#signIn === undefined) throw new Error('no sign-in is under way.');
+    if (this.#signIn === undefined) throw new Error('no sign-in is in progress.');
     return this.#signIn;
   }
 

@@ -22,20 +22,22 @@ import { ownerOf, type TokenOwner, type TokenStore } from '../stores/token-store
 import { Mutex } from '../../async/semaphore.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';
+import type { StoreHost } from '../../config/files/user-store.js';
 
-export type AccountEnvironment = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
+export type AccountEnvironment = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'> &
+  Required<StoreHost>;
 
 /** `client` is the one the options name for this server. */
 export async function ownAccount(
   server: AuthServer,
   options: AccountOptions,
   client: OAuthClient | undefined,
-  environment: AccountEnvironment,
+  { cwd, ...environment }: AccountEnvironment,
 ): Promise<AuthSession> {
   const { clock, diagnose } = environment;
   const { clientMetadataUrl, redirectUrl, pinnedScope, loopback, endpoints, onAuthorizationUrl } = options;
   const scope = pinnedScope ?? options.scope;
-  const store = options.store ?? createFileTokenStore();
+  const store = options.store ?? createFileTokenStore({ cwd });
   const owner = ownerOf(server.url, client?.clientId ?? clientMetadataUrl, options.account);
   const provider = new StoredOAuthProvider({
     owner,
@@ -76,7 +78,7 @@ export async function ownAccount(
 export function hostedAccount(
   server: AuthServer,
   provider: OAuthClientProvider,
-  environment: AccountEnvironment,
+  { cwd, ...environment }: AccountEnvironment,
 ): AuthSession {
   const secrets = new KnownSecrets();
   return new AuthSession({
@@ -90,7 +92,7 @@ export function hostedAccount(
     pinnedScope: undefined,
     isInteractive: true,
     clientIssuer: undefined,
-    exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
+    exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore({ cwd })),
     watch: () => () => {},
     ask: () => undefined,
     ...environment,

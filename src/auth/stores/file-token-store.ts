@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../../config/entry/read-shape.js';
-import { storeFolder } from '../../config/files/user-store.js';
+import { storeFolder, type StoreHost } from '../../config/files/user-store.js';
 import { makeFolder, watchFolder } from '../../storage/folders.js';
 import { parseJson } from '../../json/parse-json.js';
 import { systemClock } from '../../ports.js';
@@ -20,7 +20,7 @@ import { Mutex } from '../../async/semaphore.js';
 import { requireKnown, type OptionNames } from '../../text/option-names.js';
 
 /** Options of `createFileTokenStore`. */
-export interface FileTokenStoreOptions {
+export interface FileTokenStoreOptions extends StoreHost {
   /**
    * Folder of the files; created when first needed, readable by the user alone. Default: `sign-ins` in the
    * user's data folder. Unlike a folder that is named here, the default is not used if it lies inside the project that the
@@ -29,7 +29,7 @@ export interface FileTokenStoreOptions {
   readonly folder?: string;
 }
 
-const NAMES: OptionNames<FileTokenStoreOptions> = { folder: true };
+const NAMES: OptionNames<FileTokenStoreOptions> = { folder: true, cwd: true };
 
 /**
  * Keeps sign-ins in files that all processes of the user share. Methods reject as `node:fs` does if the files
@@ -47,7 +47,7 @@ const NAMES: OptionNames<FileTokenStoreOptions> = { folder: true };
 export function createFileTokenStore(options: FileTokenStoreOptions = {}): TokenStore {
   requireKnown('createFileTokenStore', options, NAMES);
   const turns = new Mutex();
-  const folder = storeFolder(options.folder, 'data', 'sign-ins');
+  const folder = storeFolder(options, 'data', 'sign-ins');
   const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));
   /** The path of the owner's file; creates the folder. */
   const placeOf = async (owner: TokenOwner): Promise<string> => {

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from 'commander';
 import { escapeTemplate } from '../../config/entry/template.js';
 import { UsageError } from '../exit.js';
 import type { ServerConfig } from '../../config/entry/server-config.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 /** The flags every command has. */
 export interface Flags {
@@ -56,7 +57,7 @@ export function collectServer(text: string, before: readonly AddedServer[] = [])
 }
 
 export function toUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  if (/^https?:/.test(text) && parseUrl(text) !== undefined) return text;
   throw new InvalidArgumentError('Expected an address that begins with https:// or http://.');
 }
 

@@ -82,8 +82,8 @@ export function renderCallResult(result: CallToolResult): string {
 }
 
 function textOf(block: unknown): string {
-  const isText = isJsonObject(block) && block['type'] === 'text' && typeof block['text'] === 'string';
-  return isText ? String(block['text']) : toJson(block);
+  const { type, text } = isJsonObject(block) ? block : {};
+  return type === 'text' && typeof text === 'string' ? text : toJson(block);
 }
 
 function toJson(value: unknown): string {

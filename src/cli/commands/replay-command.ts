@@ -1,6 +1,10 @@
 /** `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. */
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { machinesOf, type ReplayAgainst } from '../../event-log/replay/replay-machines.js';
+import { messageOf } from '../../text/error-message.js';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { LogEntry, LogHeader } from '../../event-log/format/entry.js';
 import type { StateChange, ConnectionSummary } from '../../event-log/replay/summary.js';
@@ -20,6 +24,8 @@ export interface ReplayFlags extends Flags {
   readonly at?: Moment;
   /** The only server to report on. Default: all. */
   readonly server?: string;
+  /** Module with the machines or the policy to replay with. Default: the charts of this package. */
+  readonly against?: string;
   /** Whether to print every change of a state. Default: false. */
   readonly timeline?: boolean;
   /** File for a picture of the timeline; an existing one is replaced. Default: no picture. */
@@ -92,6 +98,7 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
   const changes: StateChange[] = [];
   const wantsChanges = flags.timeline === true || flags.svg !== undefined;
   const size = await sizeOf(files);
+  const against = flags.against === undefined ? undefined : await loadAgainst(flags.against);
   let read = 0;
   const report = await showingShare(terminal, 'replaying', (onShare) =>
     replayLog(
@@ -106,11 +113,23 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
           reached = { entry, side: flags.at === undefined ? 0 : sideOf(entry, flags.at, header) };
           return reached.side > 0;
         },
+        ...(against !== undefined && { against }),
         ...(wantsChanges && { changed: (change: StateChange) => void changes.push(change) }),
       },
     ),
   );
   return { report, changes, reached };
+}
+
+/** Runs the module. Throws a `UsageError` if it cannot be loaded, or holds no machine and no policy. */
+async function loadAgainst(file: string): Promise<ReplayAgainst> {
+  try {
+    const module = (await import(pathToFileURL(resolve(file)).href)) as ReplayAgainst;
+    machinesOf(module);
+    return module;
+  } catch (error) {
+    throw new UsageError(`--against: '${file}' cannot be used: ${messageOf(error)}`);
+  }
 }
 
 const CHUNK_BYTES = 1_024 * 1_024;

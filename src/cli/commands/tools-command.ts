@@ -11,6 +11,7 @@ import type { CatalogTool } from '../../catalog/registry.js';
 import { type JsonObject, isJsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
 import { countOf } from '../output/duration.js';
+import { asText } from '../../text/as-text.js';
 
 export interface ToolsFlags extends Flags {
   /** Also print the definition of each tool. */
@@ -199,7 +200,7 @@ function typeOf(schema: unknown, depth: number): string {
     return choices(type.map((each: unknown) => typeOf({ ...schema, type: each }, depth)));
   if (type === 'array') return arrayOf(typeOf(schema['items'], depth));
   if (type === 'object' || 'properties' in schema) return objectOf(schema, depth);
-  return TYPES[String(type)] ?? 'any';
+  return TYPES[asText(type)] ?? 'any';
 }
 
 function arrayOf(element: string): string {

@@ -1,7 +1,7 @@
 /**
  * `troupe up`: connects every server and keeps it alive until someone stops the command. Follows changes of the files.
  */
-import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
+import { defer, firstValueFrom, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
@@ -95,7 +95,7 @@ export async function untilStopped(
   const stopped$ = signal.aborted ? of(signal) : fromEvent(signal, 'abort');
   const broken$ = troupe.events$.pipe(tap(throwIfBroken), ignoreElements());
   const noted$ = troupe.events$.pipe(tap(noteIt), ignoreElements());
-  const started$ = from(troupe.start()).pipe(
+  const started$ = defer(() => troupe.start()).pipe(
     tap(() => (hasStarted = true)),
     ignoreElements(),
   );

@@ -8,6 +8,7 @@ import { isLocalSocket, parseLocalSocket } from './local-socket.js';
 import { codeWords } from './code-arguments.js';
 import type { Path } from './problem.js';
 import type { TemplateSyntax } from './template.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 export interface TextField {
   readonly path: Path;
@@ -105,7 +106,7 @@ export function urlProblem(url: string): TextProblem | undefined {
       ? invalidUrl('must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp')
       : undefined;
   }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = parseUrl(url);
   if (parsed === undefined) return invalidUrl('is not a complete address such as https://example.com/mcp');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return invalidUrl('must begin with http://, https://, unix:/// or pipe:///');

@@ -57,7 +57,8 @@ export function expandConfig(
     );
     lookUp.remember(field, value);
     if (!startsAtHome(text, field)) return value;
-    if (context.home === undefined) missing.push(`HOME (in '${fieldName(field.path)}')`);
+    if (context.home === undefined)
+      missing.push(`${THIS_PLATFORM.homeVariable} (in '${fieldName(field.path)}')`);
     return `${context.home ?? ''}${value}`;
   });
   if (missing.length > 0 && context.missing !== 'empty')

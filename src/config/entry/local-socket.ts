@@ -3,6 +3,7 @@
  * `unix:///path/to.sock#/request` and, on Windows, `pipe:///pipe/name#/request`.
  */
 import { percentDecoded } from '../../text/host-reach.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 export interface LocalSocket {
   /** The path to connect to. */
@@ -21,8 +22,9 @@ export function isLocalSocket(address: string): boolean {
 
 /** Undefined if the address is not valid, or does not refer to a socket. */
 export function parseLocalSocket(address: string): LocalSocket | undefined {
-  if (!isLocalSocket(address) || !URL.canParse(address)) return undefined;
-  const { protocol, host, pathname, hash } = new URL(address);
+  const parsed = isLocalSocket(address) ? parseUrl(address) : undefined;
+  if (parsed === undefined) return undefined;
+  const { protocol, host, pathname, hash } = parsed;
   if (host !== '' || pathname.length < 2 || !pathname.startsWith('/')) return undefined;
   const request = hash.slice(1);
   const url = new URL(`http://localhost${request.startsWith('/') ? '' : '/'}${request}`);

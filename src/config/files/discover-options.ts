@@ -1,5 +1,6 @@
 /** Which configuration files and which of their entries a host uses. */
 
+import { resolve } from 'node:path';
 import type { ServerConfig } from '../entry/server-config.js';
 
 /** A configuration file, and who controls it. */
@@ -53,4 +54,12 @@ export interface DiscoveryOptions {
   readonly extensions?: Readonly<Record<string, Readonly<Record<string, ServerConfig>>>>;
   /** `false` drops an entry; the start report and `discoverServers` list it. Default: all entries are used. */
   readonly filter?: (entry: FoundEntry, source: FoundSource) => boolean;
+}
+
+/** The folder in which the host works: the project lies around it. `working` is the folder that relative names start from. */
+export function folderOfHost(
+  discover: boolean | DiscoveryOptions | undefined,
+  working = process.cwd(),
+): string {
+  return resolve(working, (typeof discover === 'object' && discover.cwd) || '.');
 }

@@ -114,7 +114,7 @@ async function repositoriesAround(cwd: string, home: string | undefined): Promis
 
 /** The folders and the system that decide to whom a file belongs. */
 export interface Viewpoint {
-  /** The working folder of the host. */
+  /** The folder in which the host works. */
   readonly cwd: string;
   /** Default: this machine. */
   readonly machine?: Machine | undefined;

@@ -20,6 +20,7 @@ import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } f
 import { validateEntry } from '../entry/validate-entry.js';
 import { codeWords } from '../entry/code-arguments.js';
 import { escapeTemplate, type TemplateSyntax } from '../entry/template.js';
+import { asText } from '../../text/as-text.js';
 
 export interface ParsedEntry extends Position {
   readonly name: string;
@@ -214,7 +215,7 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
 }
 
 function commandId(value: unknown): readonly string[] {
-  return isObject(value) && value['type'] === 'command' ? [`'${printable(String(value['id']))}'`] : [];
+  return isObject(value) && value['type'] === 'command' ? [`'${printable(asText(value['id']))}'`] : [];
 }
 
 function toSpec(value: unknown): readonly InputSpec[] {

@@ -5,6 +5,8 @@
  * nothing of servers.
  */
 import type { Path, Position } from '../entry/problem.js';
+import { digitGroups } from '../../text/digit-groups.js';
+import { asText } from '../../text/as-text.js';
 
 export interface TreeNode {
   readonly type: 'object' | 'array' | 'property' | 'string' | 'number' | 'boolean' | 'null';
@@ -88,7 +90,7 @@ export const TOO_DEEP = {
 // How long a parser takes depends far more on the structure of a text than on its length, so that is measured first.
 
 export function tooMuch(most: number, what: string): ParsedText {
-  const message = `has more than ${most.toLocaleString('en-US')} ${what}, too many for a configuration`;
+  const message = `has more than ${digitGroups(most)} ${what}, too many for a configuration`;
   return { kind: 'broken', code: 'too-complex', message, line: 1, column: 1 };
 }
 
@@ -105,7 +107,7 @@ export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {
   return (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
     name === undefined || value === undefined
       ? []
-      : [{ name: String(name.value), node: value, position: tree.positionOf(name) }],
+      : [{ name: asText(name.value), node: value, position: tree.positionOf(name) }],
   );
 }
 
@@ -117,7 +119,7 @@ export function valueOf(node: TreeNode): unknown {
     case 'object':
       return Object.fromEntries(
         (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
-          name === undefined || value === undefined ? [] : [[String(name.value), valueOf(value)]],
+          name === undefined || value === undefined ? [] : [[asText(name.value), valueOf(value)]],
         ),
       );
     default:

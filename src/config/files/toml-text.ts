@@ -16,6 +16,7 @@ import {
   type ReadTree,
   type TreeNode,
 } from './text-tree.js';
+import { asText } from '../../text/as-text.js';
 
 const WRITTEN_TWICE = 'a name is written more than once';
 const NOT_CLOSED = 'a bracket is not closed';
@@ -126,5 +127,5 @@ function toNode(value: unknown, place: Location | undefined, inherited = 0): Tre
   if (typeof value === 'number' || typeof value === 'boolean') {
     return { ...node, type: typeof value === 'number' ? 'number' : 'boolean', value };
   }
-  return { ...node, type: 'string', value: value instanceof Date ? value.toISOString() : String(value) };
+  return { ...node, type: 'string', value: value instanceof Date ? value.toISOString() : asText(value) };
 }

@@ -6,28 +6,41 @@
  *     could supply the files, and would get what is written there. A folder that code names is used as it is.
  * U2. It is decided once for each store, at its first use.
  */
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { homeFolder, userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
+
+/** Where the host of a store works. */
+export interface StoreHost {
+  /**
+   * Folder in which the host works, as in `discover.cwd`: the default folder of the store is not used if it lies inside the
+   * project that is found from here upwards. Default: the working directory at the first use.
+   */
+  readonly cwd?: string;
+}
 
 /** Rejects with a `ConfigError` if the folder must not be used. */
 export type StoreFolder = () => Promise<string>;
 
 /** The folder that code names, or one in the user's folder of that kind. */
-export function storeFolder(named: string | undefined, kind: UserFolderKind, name: string): StoreFolder {
-  return named === undefined ? userStore(kind, name) : async () => named;
+export function storeFolder(
+  { folder, cwd }: StoreHost & { readonly folder?: string },
+  kind: UserFolderKind,
+  name: string,
+): StoreFolder {
+  return folder === undefined ? userStore(kind, name, cwd) : async () => folder;
 }
 
 /** A folder in the user's folder of that kind. */
-export function userStore(kind: UserFolderKind, ...names: readonly string[]): StoreFolder {
-  return once(async () => outsideProject(join(await userFolder(kind), ...names), variableOf(kind)));
+export function userStore(kind: UserFolderKind, name = '', cwd?: string): StoreFolder {
+  return once(async () => outsideProject(join(await userFolder(kind), name), variableOf(kind), cwd));
 }
 
 /** A folder that a variable of the environment names. */
-export function storeInVariable(variable: string, folder: string): StoreFolder {
+export function storeInVariable(variable: string, folder: string, cwd?: string): StoreFolder {
   return once(async () => {
-    if (isAbsolute(folder)) return outsideProject(folder, variable);
+    if (isAbsolute(folder)) return outsideProject(folder, variable, cwd);
     throw new ConfigError(`${variable} is ignored, because '${folder}' is not an absolute path`);
   });
 }
@@ -37,12 +50,12 @@ function once(decide: StoreFolder): StoreFolder {
   return () => (decided ??= decide());
 }
 
-async function outsideProject(folder: string, variable: string): Promise<string> {
+async function outsideProject(folder: string, variable: string, cwd = '.'): Promise<string> {
   const [{ projectOf }, { insideOf }] = await Promise.all([
     import('./file-discovery.js'),
     import('./project-root.js'),
   ]);
-  const { folders } = await projectOf(process.cwd(), homeFolder());
+  const { folders } = await projectOf(resolve(cwd), homeFolder());
   const isInside = await insideOf(folders, 'or-same');
   if (!(await isInside(folder))) return folder;
   throw new ConfigError(

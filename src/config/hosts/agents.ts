@@ -12,6 +12,7 @@ import {
   foreign,
 } from './translation.js';
 import { printable } from '../entry/problem.js';
+import { asText } from '../../text/as-text.js';
 
 // Codex: `[mcp_servers.NAME]` of `config.toml`.
 
@@ -118,7 +119,7 @@ export const translateGoose: Translate = (entry) => {
 /** Goose keeps these values in its own store, or takes them from the environment, as Troupe does. */
 function keyReferences(keys: unknown): unknown {
   if (!Array.isArray(keys) || keys.some((key) => typeof key === 'object')) return keys;
-  return Object.fromEntries(keys.map((key: unknown) => [String(key), reference(String(key))]));
+  return Object.fromEntries(keys.map((key: unknown) => [asText(key), reference(asText(key))]));
 }
 
 // opencode: `mcp` of `opencode.json`, or `mcp.servers` in its second version. Its references are `{env:NAME}`; a missing variable is empty there.

@@ -23,6 +23,11 @@ export interface Divergence {
   readonly found: StateValue | null;
   /** Fields of the context that differ; empty if the log holds no context to compare. */
   readonly context: readonly ContextDifference[];
+  /**
+   * Number (`seq`) of the entry of an earlier divergence that this one may follow from: one of a machine that took part in
+   * the same step. Null if the machine diverged by itself.
+   */
+  readonly cause: number | null;
   /** The difference in one sentence, for people. */
   readonly message: string;
 }

@@ -6,14 +6,11 @@
  *     others.
  * P2. No log makes it throw: an entry that makes no sense is a misfit.
  */
-import { ROOT_CHARTS } from '../../../machines/charts.js';
 import type {
   ConnectionContext,
   ConnectionEmitted,
   ConnectionInput,
 } from '../../../machines/connection/connection.events.js';
-import { connectionMachine } from '../../../machines/connection/connection.machine.js';
-import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { DEFAULT_POLICY } from '../../../machines/policy/policy.js';
 import { isStale } from '../../actor-system/event-filter.js';
 import { detailsAfter, NO_DETAILS } from '../../lifecycle/status-details.js';
@@ -31,6 +28,7 @@ import {
   type SnapshotEntry,
   fromLogged,
 } from '../format/entry.js';
+import { CURRENT_MACHINES, type ReplayMachines } from './replay-machines.js';
 import { FoldedActor, foldedChart, type FoldedChart, type FoldedState, nothing } from './folded-actor.js';
 
 /** An entry of the log that the fold cannot follow. */
@@ -41,25 +39,36 @@ export interface Misfit {
   readonly why: string;
 }
 
+/** The charts that machines are folded by. */
+export interface FoldCharts {
+  readonly manager: FoldedChart;
+  readonly connection: FoldedChart;
+  readonly roots: ReadonlyMap<string, FoldedChart>;
+}
+
 /** The fold keeps the manager's children itself; the manager spawns a stand-in. */
-const manager = foldedChart(managerMachine.provide({ actors: { connection: nothing as never } }));
+export function foldCharts({ manager, connection, roots }: ReplayMachines): FoldCharts {
+  return {
+    manager: foldedChart(manager.provide({ actors: { connection: nothing as never } })),
+    connection: foldedChart(connection, {
+      isRefused: (context, event) => isStale(context as unknown as ConnectionContext, event),
+      summarize: (details = NO_DETAILS, emitted) => detailsAfter(details, emitted as ConnectionEmitted),
+    }),
+    roots: new Map(Object.entries(roots).map(([kind, machine]) => [kind, foldedChart(machine)])),
+  };
+}
 
-const connection = foldedChart(connectionMachine, {
-  isRefused: (context, event) => isStale(context as unknown as ConnectionContext, event),
-  summarize: (details = NO_DETAILS, emitted) => detailsAfter(details, emitted as ConnectionEmitted),
-});
-
-const rootCharts: ReadonlyMap<string, FoldedChart> = new Map(
-  Object.entries(ROOT_CHARTS).map(([kind, machine]) => [kind, foldedChart(machine)]),
-);
+const CURRENT = foldCharts(CURRENT_MACHINES);
 
 export class Fold {
   readonly #actors = new Map<string, FoldedActor>();
   readonly #misfit: (misfit: Misfit) => void;
+  readonly #charts: FoldCharts;
 
   /** `misfit` is called for every entry that cannot be followed. */
-  constructor(misfit: (misfit: Misfit) => void = () => {}) {
+  constructor(misfit: (misfit: Misfit) => void = () => {}, charts: FoldCharts = CURRENT) {
     this.#misfit = misfit;
+    this.#charts = charts;
   }
 
   /** Addresses of all machines, past and present, in the order of their appearance. */
@@ -74,7 +83,7 @@ export class Fold {
 
   /** Whether the chart of that machine takes events of a type in any of its states. */
   knows(address: string, type: string): boolean {
-    return chartAt(address)?.steps.knows(type) === true;
+    return this.#chartAt(address)?.steps.knows(type) === true;
   }
 
   /** Applies one entry. */
@@ -104,20 +113,20 @@ export class Fold {
   }
 
   #begin(entry: LogEntry, address: string, input: unknown): void {
-    const chart = isMachineAddress(address) ? chartAt(address) : undefined;
+    const chart = isMachineAddress(address) ? this.#chartAt(address) : undefined;
     if (chart === undefined || address === MANAGER) {
       this.#misfit({ entry, actor: address, why: 'begins and is not a known machine' });
       return;
     }
     const id = connectionName(address) ?? rootId(address) ?? '';
-    const known = chart === connection ? completed(input) : input;
+    const known = chart === this.#charts.connection ? completed(input) : input;
     this.#actors.set(address, FoldedActor.begin(chart, id, known));
   }
 
   #resume(entry: SnapshotEntry): void {
     const { to } = entry;
     if (!isMachineAddress(to)) return;
-    const chart = chartAt(to);
+    const chart = this.#chartAt(to);
     if (chart === undefined) {
       this.#misfit({ entry, actor: to, why: 'is of an unknown kind' });
       return;
@@ -127,6 +136,14 @@ export class Fold {
     } catch {
       this.#misfit({ entry, actor: to, why: 'is in a state that its chart does not have' });
     }
+  }
+
+  /** The chart of the machine at that address; undefined for an auxiliary machine of an unknown kind. */
+  #chartAt(address: string): FoldedChart | undefined {
+    const { manager, connection, roots } = this.#charts;
+    if (address === MANAGER) return manager;
+    const id = rootId(address);
+    return id === undefined ? connection : roots.get(rootKind(id));
   }
 }
 
@@ -139,11 +156,4 @@ function completed(input: unknown): unknown {
     ...(input as object),
     policy: { ...DEFAULT_POLICY, ...policy },
   };
-}
-
-/** The chart of the machine at that address; undefined for an auxiliary machine of an unknown kind. */
-function chartAt(address: string): FoldedChart | undefined {
-  if (address === MANAGER) return manager;
-  const id = rootId(address);
-  return id === undefined ? connection : rootCharts.get(rootKind(id));
 }

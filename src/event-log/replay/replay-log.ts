@@ -8,6 +8,7 @@ import { chunksOf, sourcesOf, type LogSource } from '../format/log-source.js';
 import { requireKnown, type OptionNames } from '../../text/option-names.js';
 import { type LogProblem, LogParser, type LogPiece } from '../format/read-log.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
+import { machinesOf, type ReplayAgainst } from './replay-machines.js';
 import { Replayer } from './replayer.js';
 import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
 
@@ -18,6 +19,21 @@ export interface ReplayOptions {
    * Default: the replay runs to the end of the log. Times never decrease, even if the clock was set back.
    */
   readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
+  /**
+   * Machines or policies of tomorrow, to try them on what happened. The log must lead to the same states, by the same events
+   * and at about the same times. A timer diverges if it comes more than 50 ms earlier than recorded, or more than a second
+   * and half its delay later. Default: the charts of this package; only states are compared if those of the log are other.
+   *
+   * @example
+   * ```ts
+   * import { replayLog } from 'mcp-troupe/event-log';
+   * import { connectionMachine } from 'mcp-troupe/machines';
+   *
+   * const patient = connectionMachine.provide({ delays: { handshakeTimeout: 60_000 } });
+   * const { divergences } = await replayLog('troupe.log', { against: { connectionMachine: patient } });
+   * ```
+   */
+  readonly against?: ReplayAgainst;
   /** Called for every change of a connection's state. */
   readonly changed?: (change: StateChange) => void;
   /** Called after every thousandth entry, with the number of entries so far. */
@@ -63,7 +79,7 @@ const PROGRESS_EVERY = 1_000;
  * @param options At which entry to stop, what to replay it with, and what to call meanwhile. Default: replay to the end with
  *   the charts of this package, and call nothing.
  *
- * @throws `TypeError` if the log is none of these, or for an unknown option.
+ * @throws `TypeError` if the log is none of these, for an unknown option, or if `against` holds no machine and no policy.
  *
  * @example
  * ```ts
@@ -77,6 +93,7 @@ export async function replayLog(
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
   requireKnown('replayLog', options, OPTIONS);
+  if (options.against !== undefined) machinesOf(options.against);
   const play = new Play(options);
   for (const part of sourcesOf(log)) {
     await play.part(part);
@@ -85,7 +102,12 @@ export async function replayLog(
   return play.report();
 }
 
-const OPTIONS: OptionNames<ReplayOptions> = { isBeyond: true, changed: true, progress: true };
+const OPTIONS: OptionNames<ReplayOptions> = {
+  against: true,
+  isBeyond: true,
+  changed: true,
+  progress: true,
+};
 
 class Play {
   readonly #options: ReplayOptions;
@@ -161,7 +183,9 @@ class Play {
       return;
     }
     this.#header ??= header;
-    if (this.#replayer === undefined) this.#replayer = new Replayer(header, hasOtherCharts(header));
+    const { against } = this.#options;
+    if (this.#replayer === undefined)
+      this.#replayer = new Replayer(header, against !== undefined || hasOtherCharts(header), against);
     else this.#replayer.nextPart(header);
   }
 

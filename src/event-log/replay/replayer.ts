@@ -17,9 +17,10 @@ import { Digest, StateDigests } from '../format/digest.js';
 import { contextDifferences, isAlike, stateText, type Divergence, type ReplayMethod } from './divergence.js';
 import { isSameJson } from '../../json/json-object.js';
 import type { CauseEntry, Delivery, LogEntry, LogHeader, SnapshotEntry } from '../format/entry.js';
-import { Fold } from './fold.js';
+import { Fold, foldCharts } from './fold.js';
+import { machinesOf, withPolicy, type ReplayAgainst } from './replay-machines.js';
 import type { MachineState } from '../record/observed-system.js';
-import { isUnstarted, Rerun, type Consequences } from './rerun.js';
+import { isUnstarted, Rerun, rerunCharts, type Consequences, type RerunCharts } from './rerun.js';
 
 /** Further ones are counted and not kept. */
 const MAX_DIVERGENCES = 100;
@@ -39,20 +40,32 @@ export class Replayer {
   #rerun: Rerun | undefined;
   #whyNoRerun = 'the log holds no entries';
   #group: CauseEntry[] = [];
-  /** By method and address: the actors that have diverged. */
-  readonly #parted = new Set<string>();
+  /** By method and address: the actors that have diverged, with the entry of the first divergence. */
+  readonly #parted = new Map<string, number>();
+  readonly #against: ReplayAgainst | undefined;
+  readonly #rerunCharts: RerunCharts | undefined;
   /** Addresses of machines that entries were left out of, until the next snapshot shows their state. */
   readonly #lost = new Set<string>();
   #count = 0;
   #entries = 0;
 
-  /** `hasOtherCharts`: the log was recorded with other charts than those of the replay. */
+  /**
+   * `hasOtherCharts`: the log was recorded with other charts than those of the replay. `against`: machines and policies
+   * instead of those of this package.
+   */
   constructor(
     private readonly header: LogHeader,
     private readonly hasOtherCharts = false,
+    against?: ReplayAgainst,
   ) {
+    const machines = against && machinesOf(against);
+    this.#against = against;
+    this.#rerunCharts = machines && rerunCharts(machines);
     this.#chain = new Chain(header);
-    this.fold = new Fold(({ entry, actor, why }) => this.#cannotPlay(entry, 'fold', actor, why));
+    this.fold = new Fold(
+      ({ entry, actor, why }) => this.#cannotPlay(entry, 'fold', actor, why),
+      machines && foldCharts(machines),
+    );
   }
 
   /** Number of replayed entries. */
@@ -80,7 +93,8 @@ export class Replayer {
     this.#entries += 1;
     try {
       this.#chain.add(body);
-      this.#take(entry);
+      const { policy } = this.#against ?? {};
+      this.#take(policy === undefined ? entry : withPolicy(entry, policy));
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it failed without an error';
       this.#cannotPlay(entry, 'both', 'to' in entry ? entry.to : MANAGER, `cannot be replayed: ${why}`);
@@ -124,7 +138,7 @@ export class Replayer {
   #beginRerun(entry: SnapshotEntry): void {
     this.#whyNoRerun = 'the log begins in the middle';
     if (entry.to !== MANAGER || entry.left > 0 || !isUnstarted(entry.state)) return;
-    const rerun = new Rerun(this.header, entry.state);
+    const rerun = new Rerun(this.header, entry.state, this.#rerunCharts);
     const [manager] = rerun.machines();
     const isAsKnown = this.hasOtherCharts || isSameJson(manager?.context, entry.context);
     if (isAsKnown) this.#rerun = rerun;
@@ -160,7 +174,7 @@ export class Replayer {
   #takeCause(entry: CauseEntry): void {
     this.#group.push(entry);
     this.fold.take(entry);
-    const why = this.#rerun?.play(entry);
+    const why = this.#rerun?.play(entry, this.#against !== undefined);
     if (why !== undefined) this.#cannotPlay(entry, 'rerun', entry.to, why);
     if (entry.check === null) return;
     const group = this.#group;
@@ -181,7 +195,7 @@ export class Replayer {
     const actors = [...touched];
     const silent = odd.filter(({ method }) => !actors.some((to) => this.#parted.has(`${method} ${to}`)));
     this.#reportUnexplained(last, silent, outcomes.length);
-    for (const { method } of odd) for (const to of actors) this.#parted.add(`${method} ${to}`);
+    for (const { method } of odd) for (const to of actors) this.#part(method, to, last.seq);
   }
 
   #foldOutcome(touched: ReadonlySet<string>): Outcome {
@@ -270,14 +284,40 @@ export class Replayer {
     actor: string,
     { expected = null, found = null, context = [], message }: Partial<Divergence> & { message: string },
   ): void {
-    for (const one of method === 'both' ? ['rerun', 'fold'] : [method]) this.#parted.add(`${one} ${actor}`);
+    const cause = this.#causeOf(entry, method, actor);
+    for (const one of bothOf(method)) this.#part(one, actor, entry.seq);
     this.#count += 1;
     if (this.divergences.length === MAX_DIVERGENCES) return;
     const event = 'event' in entry ? entry.event.type : null;
     const text = `Entry ${entry.seq}, ${actorInWords(actor)}: ${message}.`;
-    const what = { actor, event, method, expected, found, context };
+    const what = { actor, event, method, expected, found, context, cause };
     this.divergences.push({ entry: entry.seq, ...what, message: text });
   }
+
+  #part(method: 'rerun' | 'fold', actor: string, entry: number): void {
+    const key = `${method} ${actor}`;
+    if (!this.#parted.has(key)) this.#parted.set(key, entry);
+  }
+
+  /** The first divergence among the other machines that took part in the step. In the fold, machines do not affect each other. */
+  #causeOf(entry: LogEntry, method: ReplayMethod, actor: string): number | null {
+    if (method === 'fold' || entry.kind === 'snapshot' || entry.kind === 'note') return null;
+    const group = [...this.#group, entry];
+    const others = group.flatMap((one) => [
+      one.to,
+      ...Object.keys(one.moved ?? {}),
+      ...(one.derived ?? []).map(({ to }) => to),
+    ]);
+    const entries = others
+      .filter((to) => to !== actor)
+      .map((to) => this.#parted.get(`rerun ${to}`))
+      .filter((seq) => seq !== undefined);
+    return entries.length === 0 ? null : Math.min(...entries);
+  }
+}
+
+function bothOf(method: ReplayMethod): readonly ('rerun' | 'fold')[] {
+  return method === 'both' ? ['rerun', 'fold'] : [method];
 }
 
 const NOTHING_HEARD = new Digest();

@@ -14,43 +14,68 @@ import {
   type Snapshot,
   type StateValue,
 } from 'xstate';
-import { ROOT_CHARTS } from '../../../machines/charts.js';
-import { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import type { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import type { ManagerInput } from '../../../machines/manager/manager.events.js';
-import { managerMachine } from '../../../machines/manager/manager.machine.js';
+import type { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { phaseOf } from '../../../machines/manager/manager.phase.js';
 import { withConnectionFilter } from '../../actor-system/event-filter.js';
-import type { Clock } from '../../ports.js';
 import { AddressBook, isMachineAddress, rootId, rootKind } from '../../actor-system/actor-path.js';
 import { StateDigests, type Digest } from '../format/digest.js';
-import { type CauseEntry, type Delivery, type LogHeader, fromLogged, toLogged } from '../format/entry.js';
+import {
+  type CauseEntry,
+  type Delivery,
+  type LoggedEvent,
+  type LogHeader,
+  fromLogged,
+  toLogged,
+} from '../format/entry.js';
+import { isSameJson } from '../../json/json-object.js';
+import { CURRENT_MACHINES, type ReplayMachines } from './replay-machines.js';
 import { machineState, machineStates, type MachineState } from '../record/observed-system.js';
 
-/** A clock whose timers fire by number, and never by themselves. */
-class CommandedClock implements Clock {
-  readonly #timers = new Map<number, () => void>();
-  #set = 0;
+type Scheduler = AnyActorRef['system']['scheduler'];
 
-  now(): number {
-    return 0;
+interface Timer {
+  readonly target: AnyActorRef;
+  readonly event: EventObject;
+  readonly delay: number;
+  /** Time of the entry that set it. */
+  readonly setAt: number;
+}
+
+/** Keeps the timers of a system, by the machine that set them and their name. They fire only on command. */
+class CommandedScheduler implements Scheduler {
+  /** Time of the entry that is played. */
+  now = 0;
+  readonly #timers = new Map<AnyActorRef, Map<string, Timer>>();
+
+  schedule(
+    source: AnyActorRef,
+    target: AnyActorRef,
+    event: EventObject,
+    delay: number,
+    id = event.type,
+  ): void {
+    const own = this.#timers.get(source) ?? new Map<string, Timer>();
+    this.#timers.set(source, own.set(id, { target, event, delay, setAt: this.now }));
   }
 
-  setTimeout(fn: () => void): number {
-    this.#set += 1;
-    this.#timers.set(this.#set, fn);
-    return this.#set;
+  cancel(source: AnyActorRef, id: string): void {
+    this.#timers.get(source)?.delete(id);
   }
 
-  clearTimeout(handle: unknown): void {
-    this.#timers.delete(handle as number);
+  cancelAll(source: AnyActorRef): void {
+    this.#timers.delete(source);
   }
 
-  /** False if no such timer is set. */
-  fire(number: number): boolean {
-    const fn = this.#timers.get(number);
-    this.#timers.delete(number);
-    fn?.();
-    return fn !== undefined;
+  /** Removes the timer of that machine which sends this event, if it is set. */
+  take(source: AnyActorRef, target: AnyActorRef, event: LoggedEvent): Timer | undefined {
+    for (const [id, timer] of this.#timers.get(source) ?? []) {
+      if (timer.target !== target || !isSameJson(toLogged(timer.event), event)) continue;
+      this.cancel(source, id);
+      return timer;
+    }
+    return undefined;
   }
 }
 
@@ -65,7 +90,8 @@ export interface Consequences {
 }
 
 export class Rerun {
-  readonly #clock = new CommandedClock();
+  readonly #scheduler = new CommandedScheduler();
+  readonly #charts: RerunCharts;
   readonly #manager: AnyActorRef;
   readonly #book: AddressBook;
   /** The latest incarnation of each auxiliary machine, by id. */
@@ -82,15 +108,17 @@ export class Rerun {
    * Starts a manager without connections in that state. Default: its initial state. Throws if the input of the header is
    * invalid, or if the chart does not have the state.
    */
-  constructor({ input }: LogHeader, state?: StateValue) {
+  constructor({ input }: LogHeader, state?: StateValue, charts: RerunCharts = CURRENT) {
+    const stubbed = charts.manager;
+    this.#charts = charts;
     const begun = createActor(stubbed, { input: input as unknown as ManagerInput }).getSnapshot();
     this.#manager = createActor(stubbed, {
       input: input as unknown as ManagerInput,
-      clock: this.#clock,
       ...(state !== undefined && {
         snapshot: stubbed.resolveState({ value: state, context: begun.context }),
       }),
     });
+    this.#manager.system.scheduler = this.#scheduler;
     this.#manager.subscribe({ error: () => {} });
     this.#manager.start();
     this.#book = new AddressBook(this.#manager);
@@ -102,16 +130,19 @@ export class Rerun {
     return machineStates(this.#manager, this.#roots.values(), this.#book);
   }
 
-  /** Repeats what the entry records. Returns the reason if that is impossible. */
-  play({ kind, to, from, event, timer }: CauseEntry): string | undefined {
+  /**
+   * Repeats what the entry records. Returns the reason if that is impossible. `timed`: whether timers must have fired when
+   * the charts say.
+   */
+  play({ kind, at, to, from, event }: CauseEntry, timed = false): string | undefined {
     this.#isCauseDue = true;
-    if (kind === 'timer')
-      return this.#clock.fire(timer ?? 0) ? undefined : `names timer ${timer}, which is not set`;
+    this.#scheduler.now = at;
     const id = rootId(to);
     if (id !== undefined && event.type === 'xstate.init' && isMachineAddress(to))
       return this.#begin(to, id, event['input']);
     const receiver = this.#find(to);
     if (receiver === undefined) return `is for ${to}, which does not exist`;
+    if (kind === 'timer') return this.#fire(this.#find(from ?? to), receiver, event, timed);
     if (kind === 'send') {
       receiver.send(fromLogged(event));
       return undefined;
@@ -121,6 +152,19 @@ export class Rerun {
     if (effect === undefined || !isAtWork) return `is from ${from}, which is not running`;
     effect.send({ type: OUTCOME, event: fromLogged(event) });
     return undefined;
+  }
+
+  /** A timer is found by its machine and its event, so what another machine does differently does not matter. */
+  #fire(
+    source: AnyActorRef | undefined,
+    target: AnyActorRef,
+    event: LoggedEvent,
+    timed: boolean,
+  ): string | undefined {
+    const timer = source && this.#scheduler.take(source, target, event);
+    if (timer === undefined) return `'${event.type}' fires, and no such timer is set`;
+    target.send(timer.event);
+    return timed ? whyOtherTime(event.type, this.#scheduler.now - timer.setAt, timer.delay) : undefined;
   }
 
   /** The consequences of everything played since the last call; undefined if no machine received an event. */
@@ -162,11 +206,12 @@ export class Rerun {
 
   /** Starts an auxiliary machine. */
   #begin(address: string, id: string, input: unknown): string | undefined {
-    const machine = stubbedRoots.get(rootKind(id));
+    const machine = this.#charts.roots.get(rootKind(id));
     if (machine === undefined) return 'is of an unknown kind';
     beginning = { rerun: this, address };
     try {
-      const ref = createActor(machine, { id, input, clock: this.#clock });
+      const ref = createActor(machine, { id, input });
+      ref.system.scheduler = this.#scheduler;
       reruns.set(ref.system, this);
       this.#roots.set(id, ref);
       ref.subscribe({ error: () => {} });
@@ -267,8 +312,31 @@ function stubbedOf<T extends AnyStateMachine>(machine: T): T {
   return machine.provide({ actors: Object.fromEntries(slots.map((slot) => [slot, stub])) }) as T;
 }
 
-const connection = heard(withConnectionFilter(stubbedOf(connectionMachine), () => {}));
-const stubbed = heard(managerMachine.provide({ actors: { connection } }));
-const stubbedRoots: ReadonlyMap<string, AnyStateMachine> = new Map(
-  Object.entries(ROOT_CHARTS).map(([kind, machine]) => [kind, heard(stubbedOf(machine))]),
-);
+/** Machines whose effects do nothing, observed by the replay. */
+export interface RerunCharts {
+  readonly manager: typeof managerMachine;
+  /** The auxiliary machines, by the kind that their ids begin with. */
+  readonly roots: ReadonlyMap<string, AnyStateMachine>;
+}
+
+export function rerunCharts({ connection, manager, roots }: ReplayMachines): RerunCharts {
+  const stubbed = heard(withConnectionFilter(stubbedOf(connection), () => {}));
+  return {
+    manager: heard(manager.provide({ actors: { connection: stubbed } })),
+    roots: new Map(Object.entries(roots).map(([kind, machine]) => [kind, heard(stubbedOf(machine))])),
+  };
+}
+
+const CURRENT = rerunCharts(CURRENT_MACHINES);
+
+/** A timer is never early, except by rounding, and seldom later than this. */
+const EARLY_MS = 50;
+const LATE_MS = 1_000;
+const LATE_SHARE = 0.5;
+
+/** Why a timer would have fired at another time than in the log. */
+function whyOtherTime(name: string, recordedMs: number, delayMs: number): string | undefined {
+  const lateMs = recordedMs - delayMs;
+  if (lateMs >= -EARLY_MS && lateMs <= LATE_MS + delayMs * LATE_SHARE) return undefined;
+  return `'${name}' comes ${delayMs} ms after it was set, instead of ${recordedMs} ms`;
+}

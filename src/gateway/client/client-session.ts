@@ -37,6 +37,7 @@ import type { ClientLock } from '../upstream/client-lock.js';
 import type { SharedSubscriptions } from '../upstream/shared-preferences.js';
 import { Subscriptions } from './subscriptions.js';
 import { watchAnswer } from './answer-limit.js';
+import { asText } from '../../text/as-text.js';
 
 /** Maximum time that the first answer waits for the servers' instructions, milliseconds. */
 const INSTRUCTIONS_MS = 1_000;
@@ -218,7 +219,7 @@ export class ClientSession implements AskedClient {
 
   /** Reports that the person has finished at an address. */
   notifyElicited(server: string, params: JsonObject): void {
-    const id = String(params['elicitationId']);
+    const id = asText(params['elicitationId']);
     if (this.#awaited.delete(`${server}\0${id}`)) this.#notify('notifications/elicitation/complete', params);
   }
 

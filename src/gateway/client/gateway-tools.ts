@@ -8,6 +8,7 @@ import { invalidParams, toToolAnswer } from './error-answer.js';
 import { outcomesOf } from './server-outcomes.js';
 import { argumentsIn } from '../../calls/call-problem.js';
 import { ToolIndex } from '../../search/tool-index.js';
+import { asText } from '../../text/as-text.js';
 
 /** What a tool of the gateway gets when it runs. */
 export interface GatewayToolContext {
@@ -159,7 +160,7 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       if (!Number.isInteger(limit)) throw invalidParams("'limit' is not a whole number");
       const most = Math.min(Math.max(Number(limit), 1), MAX_RESULTS);
       const found = await indexOf(tools).search(tools, query, { limit: most });
-      return asText({ tools: found.map(({ tool }) => toEntry(tool)), total: tools.length });
+      return inOneText({ tools: found.map(({ tool }) => toEntry(tool)), total: tools.length });
     },
   },
   {
@@ -174,7 +175,7 @@ export const SEARCH_TOOLS: readonly GatewayTool[] = [
       },
       annotations: READS_ONLY,
     },
-    run: async ({ tools }, { name }) => asText(toolNamed(tools, name)),
+    run: async ({ tools }, { name }) => inOneText(toolNamed(tools, name)),
   },
   {
     definition: {
@@ -208,7 +209,7 @@ function indexOf(tools: readonly Tool[]): ToolIndex<Tool> {
 function toolNamed(tools: readonly Tool[], name: unknown): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
-  throw invalidParams(`there is no tool called '${String(name).slice(0, 200)}': find one with search_tools`);
+  throw invalidParams(`there is no tool called '${asText(name).slice(0, 200)}': find one with search_tools`);
 }
 
 function toEntry({ name, title, description, inputSchema }: Tool): JsonObject {
@@ -220,6 +221,6 @@ function toEntry({ name, title, description, inputSchema }: Tool): JsonObject {
   };
 }
 
-function asText(value: unknown): JsonObject {
+function inOneText(value: unknown): JsonObject {
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };
 }

@@ -4,6 +4,7 @@
  */
 import { parseJson } from '../../json/parse-json.js';
 import { invalidParams } from './error-answer.js';
+import { asText } from '../../text/as-text.js';
 
 export interface Page<T> {
   readonly entries: readonly T[];
@@ -42,7 +43,7 @@ function toCursor(parts: readonly unknown[]): string {
 }
 
 function fromCursor(cursor: unknown): readonly unknown[] {
-  const parts = parseJson(Buffer.from(String(cursor), 'base64url').toString());
+  const parts = parseJson(Buffer.from(asText(cursor), 'base64url').toString());
   return Array.isArray(parts) ? parts : [];
 }
 

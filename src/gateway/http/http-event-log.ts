@@ -7,6 +7,7 @@
  * E3. Nothing is left after `close()`.
  */
 import type { Clock } from '../../ports.js';
+import { NumberedQueue } from './numbered-queue.js';
 
 /** How much of one session is kept, and for how long. */
 export interface EventLogLimits {
@@ -27,16 +28,14 @@ export interface Cursor {
   readonly seq: number;
 }
 
-interface KeptEvent {
+interface KeptEvent extends LoggedEvent {
   readonly stream: number;
-  readonly data: string;
   readonly bytes: number;
   readonly at: number;
 }
 
 interface KnownStream {
-  /** Number of its kept events. */
-  count: number;
+  readonly kept: NumberedQueue<KeptEvent>;
   /** The last event that is no longer kept. */
   lostUpTo: number;
   isFinished: boolean;
@@ -59,8 +58,8 @@ export class HttpEventLog {
   readonly #clock: Clock;
   readonly #limits: Required<EventLogLimits>;
   readonly #streams = new Map<number, KnownStream>();
-  /** By number, the oldest first. */
-  readonly #events = new Map<number, KeptEvent>();
+  /** Of all streams. The oldest of them is also the oldest of its stream. */
+  readonly #kept = new NumberedQueue<KeptEvent>();
   #bytes = 0;
   #seq = 0;
   #timer: unknown;
@@ -72,7 +71,7 @@ export class HttpEventLog {
 
   /** Starts a stream and returns its first position. */
   begin(stream: number): Cursor {
-    this.#streams.set(stream, { count: 0, lostUpTo: 0, isFinished: false });
+    this.#streams.set(stream, { kept: new NumberedQueue(), lostUpTo: 0, isFinished: false });
     return { stream, seq: this.#seq };
   }
 
@@ -81,20 +80,20 @@ export class HttpEventLog {
     const known = this.#streams.get(stream);
     if (known === undefined) return;
     known.isFinished = true;
-    if (known.count === 0) this.#streams.delete(stream);
+    if (known.kept.first === undefined) this.#streams.delete(stream);
   }
 
   add(stream: number, data: string): LoggedEvent {
     this.#seq += 1;
-    const event: KeptEvent = { stream, data, bytes: Buffer.byteLength(data), at: this.#clock.now() };
+    const event = { seq: this.#seq, stream, data, bytes: Buffer.byteLength(data), at: this.#clock.now() };
     const known = this.#streams.get(stream);
     if (known !== undefined) {
-      this.#events.set(this.#seq, event);
+      this.#kept.push(event);
+      known.kept.push(event);
       this.#bytes += event.bytes;
-      known.count += 1;
       this.#dropOld();
     }
-    return { seq: this.#seq, data };
+    return event;
   }
 
   /** Whether everything on the stream since then is still kept. */
@@ -106,26 +105,24 @@ export class HttpEventLog {
 
   /** The kept messages on the stream since then. */
   since({ stream, seq }: Cursor): readonly LoggedEvent[] {
-    return [...this.#events]
-      .filter(([number, event]) => event.stream === stream && number > seq)
-      .map(([number, { data }]) => ({ seq: number, data }));
+    return this.#streams.get(stream)?.kept.after(seq) ?? [];
   }
 
   close(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#streams.clear();
-    this.#events.clear();
+    this.#kept.clear();
     this.#bytes = 0;
   }
 
   #dropOld(): void {
     const oldest = this.#clock.now() - this.#limits.maxAgeMs;
-    for (const [seq, event] of this.#events) {
-      if (this.#bytes <= this.#limits.maxBytes && event.at > oldest) break;
-      this.#drop(seq, event);
+    let { first } = this.#kept;
+    while (first !== undefined && (this.#bytes > this.#limits.maxBytes || first.at <= oldest)) {
+      this.#drop(first);
+      ({ first } = this.#kept);
     }
-    const [first] = this.#events.values();
     if (first === undefined || this.#timer !== undefined) return;
     this.#timer = this.#clock.setTimeout(
       () => {
@@ -136,13 +133,13 @@ export class HttpEventLog {
     );
   }
 
-  #drop(seq: number, { stream, bytes }: KeptEvent): void {
-    this.#events.delete(seq);
+  #drop({ seq, stream, bytes }: KeptEvent): void {
+    this.#kept.shift();
     this.#bytes -= bytes;
     const known = this.#streams.get(stream);
     if (known === undefined) return;
-    known.count -= 1;
+    known.kept.shift();
     known.lostUpTo = seq;
-    if (known.isFinished && known.count === 0) this.#streams.delete(stream);
+    if (known.isFinished && known.kept.first === undefined) this.#streams.delete(stream);
   }
 }

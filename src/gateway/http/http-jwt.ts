@@ -18,6 +18,8 @@ import { isLoopback } from '../../text/host-reach.js';
 import { systemClock, type Clock } from '../../ports.js';
 import { type NetworkOption, createNetworkSource } from '../../transports/http/network-options.js';
 import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
+import { parseUrl } from '../../text/parse-url.js';
+import { asText } from '../../text/as-text.js';
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** Time limit for an issuer's metadata or keys, milliseconds. */
@@ -91,7 +93,7 @@ export function createJwtVerifier(
       const issuer = typeof iss === 'string' ? issuers.find((each) => isSameIssuer(each, iss)) : undefined;
       if (issuer === undefined) return undefined;
       const { payload } = await jwtVerify(token, await keysOf(issuer), {
-        issuer: String(iss),
+        issuer: asText(iss),
         audience: audiencesOf(resource),
         algorithms: ALGORITHMS,
         requiredClaims: ['sub', 'exp'],
@@ -138,11 +140,11 @@ async function findKeys(issuer: string, network: NetworkOption | undefined): Pro
   const fetch = fetchFor(issuer, network);
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   const address = metadata?.['jwks_uri'];
-  if (metadata === undefined || typeof address !== 'string' || !URL.canParse(address))
-    throw new Error('The issuer publishes no keys.');
+  const url = typeof address === 'string' ? parseUrl(address) : undefined;
+  if (metadata === undefined || url === undefined) throw new Error('The issuer publishes no keys.');
   if (!isSameIssuer(metadata.issuer, issuer)) throw new Error('The metadata of the issuer has another name.');
-  requireProtected(address);
-  return createRemoteJWKSet(new URL(address), { [customFetch]: fetch });
+  requireProtected(url.href);
+  return createRemoteJWKSet(url, { [customFetch]: fetch });
 }
 
 /** Certificates are read for each request: renewed ones are picked up, and requests are rare. */
@@ -166,7 +168,7 @@ function fetchFor(issuer: string, option: NetworkOption | undefined): FetchLike 
 }
 
 function requireProtected(address: string): void {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   const isProtected = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
   if (!isProtected)
     throw new ConfigError(

@@ -8,6 +8,7 @@ import type { Clock, Logger } from '../../ports.js';
 import { checkPort, refuseProblems } from '../../config/refuse-options.js';
 import type { EventLogLimits } from './http-event-log.js';
 import type { ProtectedResource } from './http-oauth.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 /** Options of `serveHttp`. */
 export interface ServeHttpOptions {
@@ -105,11 +106,11 @@ export function checkHttpOptions(options: ServeHttpOptions): void {
       `On ${host}, other computers can reach the gateway: give a token or an OAuth issuer, or listen on 127.0.0.1.`,
     );
   }
-  if (!URL.canParse(`http://${hostName(host)}`))
+  if (parseUrl(`http://${hostName(host)}`) === undefined)
     throw new ConfigError(`'${host}' is not an address to listen on: give one such as 127.0.0.1 or 0.0.0.0.`);
   if (token !== undefined && !TOKEN.test(token))
     throw new ConfigError('The token may only contain letters, digits and - . _ ~ + / (RFC 6750).');
-  if (publicUrl !== undefined && !(URL.canParse(publicUrl) && /^https?:/.test(publicUrl)))
+  if (publicUrl !== undefined && (!/^https?:/.test(publicUrl) || parseUrl(publicUrl) === undefined))
     throw new ConfigError(
       `'${publicUrl}' is not an address that clients can use: give one such as https://mcp.example.com.`,
     );

@@ -27,6 +27,7 @@ import { refuse } from './http-answers.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
 import { checkHttpOptions, hostName, type ServeHttpOptions } from './serve-http-options.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 /** The HTTP service of a gateway. */
 export interface HttpService {
@@ -202,7 +203,7 @@ function hostsOf(
 
 /** A page's address becomes its origin. Other programs have origins that are no web addresses. */
 function asBrowsersSay(origin: string): string {
-  return /^https?:/i.test(origin) && URL.canParse(origin) ? new URL(origin).origin : origin;
+  return (/^https?:/i.test(origin) && parseUrl(origin)?.origin) || origin;
 }
 
 async function listen(server: Server, port: number, host: string): Promise<void> {

@@ -9,6 +9,7 @@ import { parseJson } from '../../json/parse-json.js';
 import { abortable } from '../../async/abort.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { lowerCased } from './server-address.js';
+import { asText } from '../../text/as-text.js';
 
 /** Additional headers of a session, which may change. */
 export interface ChangingHeaders {
@@ -95,5 +96,5 @@ function readHeaders(output: string): Readonly<Record<string, string>> {
       hint: 'Its whole stdout must be such an object, for example { "Authorization": "Bearer …" }.',
     });
   }
-  return lowerCased(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, String(item)])));
+  return lowerCased(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, asText(item)])));
 }

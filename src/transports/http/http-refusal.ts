@@ -19,6 +19,7 @@ import { type HttpAddress, isWithinOrigin, shownUrl } from './server-address.js'
 import { readStart, type BodyStart } from './body-text.js';
 import type { HttpReply, NetworkError, ProxyFailure } from './http-exchange.js';
 import { isAnswer, parseMessages, UNSUPPORTED_PROTOCOL_VERSION, type JsonRpcAnswer } from '../json-rpc.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
 const BODY_START_CHARS = 500;
@@ -292,7 +293,7 @@ function startOf(text: string): string {
 /** The target of a redirect; undefined if it is not a valid address. */
 export function redirectTarget(reply: HttpReply, from: URL): URL | undefined {
   const location = reply.status >= 300 && reply.status < 400 ? reply.header('location') : undefined;
-  return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  return location === undefined ? undefined : parseUrl(location, from);
 }
 
 /** Text without control characters and secrets, for a message. */

@@ -186,7 +186,10 @@ export abstract class HttpSession implements SessionTransport {
   protected open(): void {
     if (this.#phase === 'over') throw this.notOpen();
     if (this.#phase === 'open') {
-      throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     }
     const { url, headers, auth, extra, forwardHeaders } = this.#options;
     const address = parseAddress(url, headers);

@@ -10,6 +10,7 @@ import { BlockList, isIP } from 'node:net';
 import { TransportError } from '../../failures/transport-error.js';
 import { percentDecoded, isLoopback } from '../../text/host-reach.js';
 import { withoutBrackets } from './server-address.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +38,7 @@ export function proxyOfEnvironment(url: URL, env: Environment): Proxy | undefine
  */
 export function parseProxy(text: string, from: string): Proxy {
   const address = text.includes('://') ? text : `http://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   if (url === undefined || url.hostname === '') throw unusable(`${from} is not the address of a proxy.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw unusable(

@@ -5,6 +5,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isLocalSocket, parseLocalSocket } from '../../config/entry/local-socket.js';
 import { percentDecoded, isLoopback } from '../../text/host-reach.js';
 import { TransportError } from '../../failures/transport-error.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 export interface HttpAddress {
   /** The URL of requests, without user name and password. */
@@ -31,8 +32,8 @@ const FRAMING_HEADERS = new Set(['connection', 'content-length', 'transfer-encod
 /** Throws `config-invalid` for anything but an address over HTTP with sendable headers. */
 export function parseAddress(text: string, headers: Readonly<Record<string, string>> = {}): HttpAddress {
   if (isLocalSocket(text)) return socketAddress(text, lowerCased(headers));
-  if (!URL.canParse(text)) throw invalid("'url' is not a valid address.");
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) throw invalid("'url' is not a valid address.");
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw invalid(`'url' must begin with http:, https:, unix: or pipe:, not ${url.protocol}`);
   }
@@ -73,7 +74,8 @@ export function shownUrl(url: URL): string {
 /** The form that `parseAddress` would show; undefined if the text is not an address. */
 export function shownText(text: string): string | undefined {
   if (isLocalSocket(text)) return parseLocalSocket(text)?.shown;
-  return URL.canParse(text) ? shownUrl(new URL(text)) : undefined;
+  const url = parseUrl(text);
+  return url && shownUrl(url);
 }
 
 /** Whether headers meant for `from` may go to `to`: the same origin, or its https form on the default ports. */

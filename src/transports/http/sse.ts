@@ -19,6 +19,7 @@ import { HttpSession, type HttpTransportOptions, type Post } from './http-sessio
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { MessageHeaders, SendOptions, SessionTransport } from '../session-transport.js';
 import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
+import { parseUrl } from '../../text/parse-url.js';
 
 /** Time for the reply to a POST after its request was answered. */
 const REPLY_AFTER_ANSWER_MS = 1_000;
@@ -208,11 +209,11 @@ class SseTransport extends HttpSession {
   }
 
   #resolveEndpoint(text: string, stream: URL): void {
-    if (!URL.canParse(text, stream.href)) {
+    const named = parseUrl(text, stream);
+    if (named === undefined) {
       const message = `${this.url} named an invalid address for messages.`;
       throw new TransportError({ code: 'http-not-mcp', message });
     }
-    const named = new URL(text, stream);
     const isWithin = isWithinOrigin(stream, named);
     const endpoint = isWithin ? named : new URL(named.pathname + named.search, stream);
     if (!isWithin) {

@@ -68,6 +68,10 @@ const WINDOWS = [
   'WINDIR',
 ];
 
+const ON_POSIX: ReadonlySet<string> = new Set([...EVERYWHERE, ...POSIX]);
+const ON_WINDOWS: ReadonlySet<string> = new Set([...EVERYWHERE, ...WINDOWS]);
+const NOTHING: readonly string[] = [];
+
 /**
  * The complete environment of a child process.
  *
@@ -85,15 +89,17 @@ export function childEnvironment(
   { ignoresCase }: Pick<Platform, 'ignoresCase'> = THIS_PLATFORM,
 ): Record<string, string> {
   const fold = (name: string): string => (ignoresCase ? name.toUpperCase() : name);
-  const extra = Array.isArray(inheritEnv) ? (inheritEnv as readonly string[]) : [];
-  const allowed = new Set([...EVERYWHERE, ...(ignoresCase ? WINDOWS : POSIX), ...extra].map(fold));
+  const allowed = ignoresCase ? ON_WINDOWS : ON_POSIX;
+  const extra = new Set(Array.isArray(inheritEnv) ? (inheritEnv as readonly string[]).map(fold) : NOTHING);
   const overridden = new Set(Object.keys(entryEnv).map(fold));
 
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(host)) {
+  for (const name of Object.keys(host)) {
     const key = fold(name);
-    if (value === undefined || value.startsWith('()') || overridden.has(key)) continue;
-    if (inheritEnv === true || allowed.has(key) || key.startsWith('LC_')) env[name] = value;
+    const isPassedOn = inheritEnv === true || allowed.has(key) || extra.has(key) || key.startsWith('LC_');
+    // Reading a variable of the host is a call of the system.
+    const value = isPassedOn && !overridden.has(key) ? host[name] : undefined;
+    if (value !== undefined && !value.startsWith('()')) env[name] = value;
   }
   return Object.assign(env, entryEnv);
 }

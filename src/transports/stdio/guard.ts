@@ -5,11 +5,11 @@
  * groups of its servers. When the pipe breaks, it ends them. The host behaves as without a guard: nothing listens to its
  * signals or errors, and its event loop is not kept alive.
  *
- * D1. The guard runs before the first server is spawned, and gets each group in the same turn. It ends when it is no longer
- *     needed.
+ * D1. The guard gets each group in the turn in which the server is spawned. It is spawned right after the first server, which
+ *     starts meanwhile, and ends when it is no longer needed.
  * D2. A group is removed from its list when it is proven gone, since its number may then be reused.
  * D3. A guard that died is replaced at the next spawn, and gets every group again. A host that died without a guard leaves
- *     marked servers (`owner-mark.ts`), which the first spawn of the next host ends.
+ *     marked servers (`owner-mark.ts`). The next host ends them a moment after its first spawn.
  * D4. Without a guard (no `sh`) servers run all the same; that is reported once.
  *
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
@@ -34,13 +34,14 @@ export interface GuardLocation {
   leave(): Promise<void>;
 }
 
+const SWEEP_DELAY_MS = 500;
+
 type Report = (notice: TransportNotice) => void;
 
-/** Must be called before the server is spawned. The first `report` is called if there is no guard. */
+/** To be called before the server is spawned. The first `report` is called if there is no guard. */
 export function guardServer(report: Report): GuardLocation {
   if (!THIS_PLATFORM.hasProcessGroups) return NOWHERE;
-  if (!hasSwept) void sweep(isOfDeadHost, endMarked);
-  hasSwept = true;
+  sweepOnce();
   return guard.enter(report);
 }
 
@@ -58,11 +59,11 @@ export class Guard {
     const place: { group?: number } = {};
     let left: Promise<void> | undefined;
     this.#places.add(place);
-    this.#process ??= this.#launch(report);
     return {
       cover: (group) => {
         place.group = group;
         const guard = this.#process;
+        if (guard === undefined) this.#process = this.#launch(report);
         guard?.stdin.write(`+ ${group}\n`, (error) => {
           if (error && this.#places.has(place)) this.#replace(guard, report);
         });
@@ -117,6 +118,13 @@ export class Guard {
 const NOWHERE: GuardLocation = { cover: () => {}, leave: () => Promise.resolve() };
 const guard = new Guard((onFailure) => startGuard(ownMark(), onFailure));
 let hasSwept = false;
+
+/** Looks for the servers of dead hosts once, when the first servers have had time to start. */
+function sweepOnce(): void {
+  if (hasSwept) return;
+  hasSwept = true;
+  setTimeout(() => void sweep(isOfDeadHost, endMarked), SWEEP_DELAY_MS).unref();
+}
 
 /** A guard that runs until its `stdin` is closed. That pipe is closed on exec: no server can inherit it. */
 export interface GuardProcess extends ChildProcess {

@@ -28,8 +28,11 @@ const FROM_DESKTOP =
   "Programs that are started from the desktop get a short PATH, without Homebrew and nvm: write the whole path of the command, or set PATH in 'env'.";
 const ONE_NAME =
   "The whole text is read as the name of one program. Put each argument into 'args' as a separate item.";
+const TOO_LONG = 'Its arguments and variables are longer than the system allows.';
 const AT_A_LIMIT: Readonly<Record<string, string>> = {
-  E2BIG: 'Its arguments and variables are longer than the system allows.',
+  E2BIG: TOO_LONG,
+  // On Windows.
+  ENAMETOOLONG: TOO_LONG,
   EMFILE: 'The host has reached its limit of open files.',
   ENFILE: 'The system has reached its limit of open files.',
   EAGAIN: 'The system has reached its limit of processes.',

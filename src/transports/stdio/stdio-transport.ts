@@ -37,6 +37,8 @@ import {
   type SpawnSpec,
 } from './spawn-server.js';
 
+export { childEnvironment } from './child-environment.js';
+
 export interface StdioTransportOptions extends SpawnSpec {
   /** Times of the stop ladder; only `stdinEndMs` and `termMs` are used here. */
   readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
@@ -103,7 +105,11 @@ class StdioTransport implements SessionTransport {
   }
 
   async start(): Promise<void> {
-    if (this.#started) throw new TransportError({ code: 'internal', message: 'A transport starts once.' });
+    if (this.#started)
+      throw new TransportError({
+        code: 'internal',
+        message: 'The transport was started before; it can start only once.',
+      });
     this.#started = true;
     const spawn = await loadSpawn();
     if (!THIS_PLATFORM.hasProcessGroups) await this.#requireCommand();

@@ -72,6 +72,27 @@ describe('events()', () => {
   });
 });
 
+describe('a name that nothing has', () => {
+  it.each<[name: unknown, told: RegExp]>([
+    ['connection.redy', /^once: the event type 'connection.redy' .*did you mean 'connection.ready'\?$/],
+    ['ready', /^once: the event type 'ready' is not known here/],
+    ['__proto__', /'__proto__' is not known here/],
+    [undefined, /'undefined' is not known here/],
+    [{ toString: null }, /is not known here/],
+  ])('is refused as the type of an event to wait for: %#', async (name, told) => {
+    const { troupe } = one();
+    await expect(troupe.once(name as 'connection.ready')).rejects.toThrow(told);
+    expect(() => troupe.on(name as 'connection.ready', () => {})).toThrow(TypeError);
+  });
+
+  it('is refused as the name of a list', () => {
+    const { troupe } = one();
+    expect(() => troupe.onChange('toolz' as 'tools', () => {})).toThrow(
+      /^onChange: the list 'toolz' .*did you mean 'tools'\?$/,
+    );
+  });
+});
+
 describe('once()', () => {
   it('resolves with the next event of the type that fits', async () => {
     const { troupe } = make({

@@ -69,6 +69,17 @@ describe('a deadline', () => {
     expect(deadline.signal.reason).toMatchObject({ isTotal: true });
   });
 
+  it.each([0, 1, 500])(
+    'tells its total limit if both are equal, also if it began again after %d ms',
+    async (ms) => {
+      const { clock, deadline } = begin(3_000, 3_000);
+      await clock.advance(ms);
+      deadline.renew();
+      await clock.advance(3_000 - ms);
+      expect(deadline.signal.reason).toMatchObject({ limitMs: 3_000, isTotal: true });
+    },
+  );
+
   it('can be aborted by its caller during a pause', () => {
     const controller = new AbortController();
     const { deadline } = begin(0, 0, controller.signal);

@@ -17,6 +17,7 @@ import {
   type CatalogStore,
 } from '../../../src/catalog/cache-store.js';
 import { cacheProblem, toCatalogStore } from '../../../src/runtime/check-options.js';
+import { userFolder } from '../../../src/storage/folders.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
 import { stubUser } from '../../support/stub-user.js';
@@ -141,14 +142,14 @@ describe('a store in files', () => {
 
 describe('the location of the cache', () => {
   it("is the user's cache folder by default.", async () => {
-    const cache = fresh();
-    stubUser({ cache });
+    stubUser({ cache: fresh() });
     try {
       await toCatalogStore(undefined, {})?.put(KEY, LIST);
+      const file = join(await userFolder('cache'), 'catalogs', `${KEY}.json`);
+      expect(readFileSync(file, 'utf8')).toContain('"read"');
     } finally {
       vi.unstubAllEnvs();
     }
-    expect(readFileSync(join(cache, 'troupe', 'catalogs', `${KEY}.json`), 'utf8')).toContain('"read"');
   });
 
   it('is never the working directory, even if the user has no cache folder.', async () => {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toConfigFile } from '../../../src/cli/import-file.js';
 import { loadConfig } from '../../../src/servers/load-config.js';
@@ -39,14 +40,14 @@ describe('an imported file', () => {
 
   it('keeps two inputs with the same id from different sources apart.', async () => {
     const texts: Record<string, object> = {
-      '/srv/mine.json': {
+      [resolve('/srv/mine.json')]: {
         servers: { mine: { url: 'https://mine.example/${input:key}', headers: { H: '${input:key-2}' } } },
         inputs: [
           { id: 'key', password: true, description: 'My own' },
           { id: 'key-2', description: 'Another' },
         ],
       },
-      '/srv/theirs.json': {
+      [resolve('/srv/theirs.json')]: {
         servers: { theirs: { url: 'https://theirs.example/$$${input:key}' } },
         inputs: [{ id: 'key', description: 'Any word' }],
       },

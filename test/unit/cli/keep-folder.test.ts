@@ -2,7 +2,7 @@
 import { execSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepFolder } from '../../../src/cli/import-file.js';
@@ -19,7 +19,9 @@ import { mapTexts, type TextField } from '../../../src/config/entry/entry-texts.
 import { FakeStream } from '../../support/fake-stream.js';
 import { stubUser } from '../../support/stub-user.js';
 
-const PROJECT = '/home/ada/project';
+const PROJECT = resolve('/home/ada/project');
+
+const EVE = resolve('/home/eve');
 
 function spec(config: ServerConfig, scope: ServerSpec['scope'] = 'project'): ServerSpec {
   return { name: 'a', source: '.mcp.json', scope, shadows: [], baseDir: PROJECT, config, hash: '' };
@@ -31,8 +33,8 @@ describe('the folder of an entry', () => {
   it.each<[StdioServerConfig, string]>([
     [{ command: 'npx', args: ['-y', 'server', './data'] }, PROJECT],
     [{ command: './run' }, PROJECT],
-    [{ command: './run', cwd: 'tools' }, `${PROJECT}/tools`],
-    [{ command: './run', cwd: '../other' }, '/home/ada/other'],
+    [{ command: './run', cwd: 'tools' }, join(PROJECT, 'tools')],
+    [{ command: './run', cwd: '../other' }, resolve('/home/ada/other')],
     [{ command: './run', cwd: '${workspaceFolder}/tools' }, `${PROJECT}/tools`],
   ])('of %j is written out as %s.', (config, cwd) => {
     expect(kept(config)).toEqual({ spec: spec({ ...config, cwd }), isWritten: true, unclear: [] });
@@ -61,7 +63,8 @@ describe('the folder of an entry', () => {
     ['given', PROJECT],
     ['user', '${userHome}'],
   ])('is written out in every field that starts from it, in an entry of scope %s.', (scope, base) => {
-    vi.stubEnv('HOME', PROJECT);
+    stubUser({ home: PROJECT });
+    const at = (file: string) => `${base}${sep}${file.replaceAll('/', sep)}`;
     const keepOf = (config: ServerConfig) => keepFolder(spec(config, scope), '/srv/all.json').spec.config;
     const local = keepOf({ command: './x', cwd: 'a', envFile: '.env.${STAGE}/../b', args: ['./y'] });
     const remote = keepOf({
@@ -75,16 +78,16 @@ describe('the folder of an entry', () => {
     vi.unstubAllEnvs();
     expect(local).toEqual({
       command: './x',
-      cwd: `${base}/a`,
-      envFile: `${base}/.env.\${STAGE}/../b`,
+      cwd: at('a'),
+      envFile: `${base}${sep}.env.\${STAGE}/../b`,
       args: ['./y'],
     });
-    expect(remote).toMatchObject({ ca: [`${base}/a.pem`, `${base}/b.pem`], cert: '/home/ada/c.pem' });
+    expect(remote).toMatchObject({ ca: [at('a.pem'), at('b.pem')], cert: resolve('/home/ada/c.pem') });
     expect(remote).toMatchObject({
-      key: `${base}/keys/${scope === 'project' ? 'project' : '${workspaceFolderBasename}'}.pem`,
-      headersHelper: `cd '${PROJECT}' || exit 1; ./headers "$ROOM"`,
+      key: scope === 'project' ? at('keys/project.pem') : `${base}${sep}keys/\${workspaceFolderBasename}.pem`,
+      headersHelper: expect.stringMatching(/^cd .*project['"] .*exit 1.*\.\/headers "\$ROOM"$/),
     });
-    expect(single).toMatchObject({ ca: `${base}/a.pem` });
+    expect(single).toMatchObject({ ca: at('a.pem') });
   });
 
   it('of every field of an entry that is a path or a program is known.', () => {
@@ -144,11 +147,11 @@ describe('the folder of an entry', () => {
     const envFileIn = (file: string): unknown =>
       (keepFolder(place, join(root, file)).spec.config as StdioServerConfig).envFile;
     const both = () => [envFileIn('all.json'), envFileIn('.mcp.json')];
-    expect(both()).toEqual([join(root, '.vscode/.env'), '.vscode/.env']);
+    expect(both()).toEqual([join(root, '.vscode/.env'), join('.vscode', '.env')]);
     writeFileSync(join(root, '.env'), '');
     expect(both()).toEqual([join(root, '.env'), '.env']);
     writeFileSync(join(root, '.vscode/.env'), '');
-    expect(both()).toEqual([join(root, '.vscode/.env'), '.vscode/.env']);
+    expect(both()).toEqual([join(root, '.vscode/.env'), join('.vscode', '.env')]);
     rmSync(root, { recursive: true });
   });
 
@@ -184,12 +187,12 @@ describe('the folder of an entry', () => {
   );
 
   it.each<[config: ServerConfig & { command: string }, baseDir: string, cwd: string]>([
-    [{ command: 'npx' }, '/home/eve', '${userHome}'],
-    [{ command: 'npx', cwd: 'sub' }, '/home/eve', '${userHome}/sub'],
-    [{ command: 'npx', cwd: '../ada' }, '/home/eve', '/home/ada'],
-    [{ command: 'npx' }, '/', '/'],
+    [{ command: 'npx' }, EVE, '${userHome}'],
+    [{ command: 'npx', cwd: 'sub' }, EVE, `\${userHome}${sep}sub`],
+    [{ command: 'npx', cwd: '../ada' }, EVE, resolve('/home/ada')],
+    [{ command: 'npx' }, resolve('/'), resolve('/')],
   ])('of an entry of the user that starts at home is written out: %j in %s', (config, baseDir, cwd) => {
-    stubUser({ home: '/home/eve' });
+    stubUser({ home: EVE });
     const { spec: written, isWritten } = keepFolder({ ...spec(config, 'user'), baseDir }, '/srv/all.json');
     vi.unstubAllEnvs();
     expect(isWritten).toBe(true);

@@ -1,6 +1,6 @@
 /** A file that is read for the command and again for its servers, and that changes in between. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -43,7 +43,7 @@ describe.each(['check', 'tools'])('troupe %s', (command) => {
   it.each([
     ['gone', 'there is no such file', () => {}],
     ['a pipe', 'is a pipe; give a file', () => void execFileSync('mkfifo', [file])],
-    ['a folder', 'is a folder, not a file', () => void execFileSync('mkdir', [file])],
+    ['a folder', 'is a folder, not a file', () => mkdirSync(file)],
   ])('fails if the file becomes %s in between, and reports why: %s.', async (_, reason, make) => {
     const { code, stdout, stderr } = await troupe(command, () => {
       rmSync(file);

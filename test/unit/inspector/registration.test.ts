@@ -86,7 +86,7 @@ function plant(pid: number, fields: object, mode = 0o600): string {
 
 describe('the folder of running inspections', () => {
   it("is in the user's runtime folder, or else in the user's state folder.", async () => {
-    expect(await inspectionFolder({ XDG_RUNTIME_DIR: '/run/user/1' })).toBe('/run/user/1/troupe');
+    expect(await inspectionFolder({ XDG_RUNTIME_DIR: '/run/user/1' })).toBe(join('/run/user/1', 'troupe'));
     for (const runtime of ['', 'relative'])
       expect(await inspectionFolder({ XDG_RUNTIME_DIR: runtime })).toMatch(/troupe.*inspections$/);
   });

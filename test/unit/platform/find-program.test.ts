@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findProgram, isPath, programPlaces, variable } from '../../../src/platform/find-program.js';
 import { platformOf } from '../../../src/platform/platform.js';
@@ -55,10 +55,10 @@ describe('the program of a command', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('is found in PATH, where an empty part is the working folder', async () => {
-    expect(await findProgram('lamp', { cwd: '/', env: { PATH: `/nowhere:${folder}` } })).toBe(
-      join(folder, 'lamp'),
-    );
-    expect(await findProgram('lamp', { cwd: folder, env: { PATH: '/nowhere:' } })).toBe(join(folder, 'lamp'));
+    const lamp = join(folder, 'lamp');
+    const [PATH, withEmptyPart] = [['/nowhere', folder].join(delimiter), `/nowhere${delimiter}`];
+    expect(await findProgram('lamp', { cwd: '/', env: { PATH } })).toBe(lamp);
+    expect(await findProgram('lamp', { cwd: folder, env: { PATH: withEmptyPart } })).toBe(lamp);
     expect(await findProgram('lamp', { cwd: '/', env: { PATH: '/nowhere' } })).toBeUndefined();
     expect(await findProgram('/lamp', { cwd: folder, env: { PATH: folder } })).toBeUndefined();
   });

@@ -38,6 +38,18 @@ describe('what a server sends unasked', () => {
     client.abandon(OVER);
   });
 
+  it.each<[method: unknown]>([[{ toString: null }], [{ toString: null, valueOf: null }], [[]], [7], [true]])(
+    'is odd if its method is %j, whatever that does as text',
+    async (method) => {
+      const { transport, client, oddities } = await openClient();
+      transport.simulateMessage({ jsonrpc: '2.0', method, params: {} });
+      transport.simulateMessage({ jsonrpc: '2.0', id: 1, method, params: {} });
+      await expect(client.request('ping', {})).resolves.toEqual({});
+      expect(oddities).toHaveLength(2);
+      client.abandon(OVER);
+    },
+  );
+
   it('has no effect on the session if the host throws on it', async () => {
     const { server, client, oddities } = await openClient();
     client.onnotification = () => {

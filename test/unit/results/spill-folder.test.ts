@@ -12,23 +12,26 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SpillFolder } from '../../../src/results/spill-folder.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
 let temporary: string;
-const before = process.env['TMPDIR'];
 beforeAll(() => {
   temporary = mkdtempSync(join(tmpdir(), 'troupe-spill-'));
-  process.env['TMPDIR'] = temporary;
+  moveTemporary(temporary);
 });
 afterAll(() => {
-  if (before === undefined) delete process.env['TMPDIR'];
-  else process.env['TMPDIR'] = before;
+  vi.unstubAllEnvs();
   rmSync(temporary, { recursive: true });
 });
+
+/** POSIX has one variable for the folder, Windows the other. */
+function moveTemporary(folder: string): void {
+  for (const name of ['TMPDIR', 'TEMP']) vi.stubEnv(name, folder);
+}
 
 const made: SpillFolder[] = [];
 function makeFolder(mostBytes?: number): SpillFolder {
@@ -124,9 +127,9 @@ describe('the folder of whole results', () => {
   it('rejects if nothing can be written, and still accepts the next text.', async () => {
     const folder = makeFolder();
     const missing = join(temporary, 'missing');
-    process.env['TMPDIR'] = missing;
+    moveTemporary(missing);
     await expect(folder.write('one')).rejects.toMatchObject({ code: 'ENOENT' });
-    process.env['TMPDIR'] = temporary;
+    moveTemporary(temporary);
     expect(readFileSync(await folder.write('two'), 'utf8')).toBe('two');
   });
 });

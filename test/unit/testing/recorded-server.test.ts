@@ -202,7 +202,7 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     expect(() => createRecordedServer('', 'files', { matches: () => true } as never)).toThrow(/'match'/);
     expect(() => createRecordedServer(undefined as never, 'files')).toThrow(TypeError);
     expect(() => createRecordedServer('', undefined as never)).toThrow(
-      new TypeError('A connection of the log is given by its name.'),
+      new TypeError('The connection must be given by its name in the log.'),
     );
   });
 });

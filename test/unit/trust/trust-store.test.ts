@@ -11,6 +11,7 @@ import {
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { userFolder } from '../../../src/storage/folders.js';
 import { stubUser } from '../../support/stub-user.js';
 
 function requestFor(server: string, digit: string): TrustRequest {
@@ -158,13 +159,10 @@ describe('a store in files', () => {
   });
 
   it('is in the user’s configuration if the host sets no folder.', async () => {
-    const home = join(root, 'config');
-    stubUser({ config: home });
+    stubUser({ config: join(root, 'config') });
     try {
       await createFileTrustStore().trust(LAMP);
-      if (process.platform === 'linux') {
-        expect(await readdir(join(home, 'troupe', 'trusted'))).toEqual([`${LAMP.hash}.json`]);
-      }
+      expect(await readdir(join(await userFolder('config'), 'trusted'))).toEqual([`${LAMP.hash}.json`]);
       expect(await createFileTrustStore().has(LAMP.hash)).toBe(true);
       await createFileTrustStore().revoke(LAMP.hash);
     } finally {

@@ -21,6 +21,7 @@ async function open(url: string, store: TokenStore = createMemoryTokenStore()) {
   const roots = new RootSupervisor(new NumberedClock(systemClock), (crash) => crashes.push(crash));
   const account = await ownAccount({ name: 'port', url }, { store }, undefined, {
     clock: systemClock,
+    cwd: '.',
     diagnose: () => {},
     roots,
     id: 'signIn:1',

@@ -92,6 +92,7 @@ describe('a token', () => {
     const clock = createControlledClock();
     const store = storeWith(port, { tokens: port.issue(), expiresAt: clock.now() + 60_000 });
     const account = await ownAccount({ name: 'port', url: port.url }, { store }, CLIENT, {
+      cwd: '.',
       clock,
       diagnose: () => {},
       roots: new RootSupervisor(new NumberedClock(clock), () => {}),

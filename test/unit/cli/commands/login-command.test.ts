@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
+import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -86,7 +87,7 @@ describe('troupe login', () => {
     const add = ['--add', `port=${port.url}`];
     const done = await login(port);
     expect(done).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
-    expect(existsSync(join(process.env['XDG_DATA_HOME'] ?? '', 'troupe', 'sign-ins'))).toBe(true);
+    expect(existsSync(join(await userFolder('data'), 'sign-ins'))).toBe(true);
     expect(done.stderr).toMatch(/^Sign in to port in your browser:\nhttp:\/\/127\.0\.0\.1:\d+\/authorize\?/);
     expect(await start('login', 'port', ...add).finished).toMatchObject({
       code: 0,

@@ -45,6 +45,19 @@ async function recorded(...names: readonly string[]): Promise<string> {
   return target.text;
 }
 
+/** A recording of a server that is lost and comes back. */
+async function lostOnce(): Promise<string> {
+  const target = new MemoryLog();
+  const server = new ScriptedServer();
+  const test = troupes.make({ servers: { files: inProcess(server) }, record: target });
+  await passTime(test.clock, test.troupe.start());
+  await server.die();
+  await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+  await passTime(test.clock, whenState(test, 'files', 'ready'));
+  await passTime(test.clock, test.troupe.close());
+  return target.text;
+}
+
 /** A recording that was started while its server was up; later the server was lost and came back. */
 async function recordedFromTheMiddle(): Promise<string> {
   const target = new MemoryLog();
@@ -80,6 +93,27 @@ async function parts(): Promise<readonly [string, string]> {
 }
 
 describe('a log given to troupe replay', () => {
+  it('replays against the machines or the policy of a module.', async () => {
+    const lost = join(folder, 'lost.jsonl');
+    writeFileSync(lost, await lostOnce());
+    const module = join(folder, 'tomorrow.mjs');
+    writeFileSync(module, 'export const policy = { maxAttempts: 1, maxAttemptsOnceReady: 1 };');
+    expect((await run([lost])).code).toBe(0);
+    const { code, stdout } = await run([lost], { against: module });
+    expect(code).toBe(1);
+    expect(stdout).toContain('failed.exhausted');
+  });
+
+  it.each([
+    ['is missing', undefined],
+    ['holds no machine', 'export const machine = {};'],
+    ['throws', "throw new Error('broken')"],
+  ])('refuses a module that %s.', async (_, text) => {
+    const module = join(folder, 'tomorrow.mjs');
+    if (text !== undefined) writeFileSync(module, text);
+    await expect(run([log], { against: module })).rejects.toThrow(UsageError);
+  });
+
   it('may be a pipe.', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);

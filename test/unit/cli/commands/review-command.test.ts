@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../../src/cli/program.js';
+import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
 import { stubUser } from '../../../support/stub-user.js';
@@ -57,12 +58,14 @@ describe('the command review', () => {
   useInotify();
   useLeakCheck();
   let folder: string;
+  let reviews: string;
   const path = (name: string): string => join(folder, name);
   const serve = (...tools: object[]): void => writeFileSync(path('tools.json'), JSON.stringify(tools));
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'troupe-cli-review-'));
     stubUser({ config: path('config') });
+    reviews = join(await userFolder('config'), 'reviews');
     writeFileSync(path('server.mjs'), SERVER);
     const fs = { command: process.execPath, args: [path('server.mjs'), path('tools.json')] };
     writeFileSync(path('servers.json'), JSON.stringify({ mcpServers: { fs } }));
@@ -83,8 +86,7 @@ describe('the command review', () => {
     return { code, stdout: stdout.written, stderr: stderr.written };
   }
 
-  const reviewed = (): readonly string[] =>
-    readdirSync(path('config/troupe/reviews')).map((name) => path(`config/troupe/reviews/${name}`));
+  const reviewed = (): readonly string[] => readdirSync(reviews).map((name) => join(reviews, name));
   const loseBaseline = (): void => reviewed().forEach((file) => writeFileSync(file, ''));
 
   it('has nothing to show if no tool has changed.', async () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { run } from '../../../../src/cli/program.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
+import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { stubUser } from '../../../support/stub-user.js';
 
@@ -74,7 +75,7 @@ async function troupe(args: readonly string[], answers?: string) {
 describe('a trusted entry that cannot be read', () => {
   it('is reported once while its server waits to be trusted again.', async () => {
     await troupe(['trust', 'lamp'], 'y\n');
-    const folder = join(root, 'config', 'troupe', 'trusted');
+    const folder = join(await userFolder('config'), 'trusted');
     for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '');
     const { code, stdout, stderr } = await troupe(['check']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('needs trust')]);
@@ -203,7 +204,7 @@ describe('troupe trust', () => {
       const { stdout } = await troupe(['config', '--json']);
       return (JSON.parse(stdout) as { servers: { lamp: { source: string } } }).servers.lamp.source;
     };
-    expect(await usedOf()).toBe('~/.cursor/mcp.json');
+    expect(await usedOf()).toBe(join('~', '.cursor', 'mcp.json'));
     expect((await troupe(['trust', 'lamp', '--yes'])).stderr).toContain('arguments: --on');
     expect(await usedOf()).toBe('.mcp.json');
   });

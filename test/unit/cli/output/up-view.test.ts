@@ -1,6 +1,6 @@
 import type { DiagnosticKind } from '../../../../src/diagnostic-kind.js';
 import { Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { untilStopped } from '../../../../src/cli/commands/up-command.js';
 import { openView } from '../../../../src/cli/output/up-view.js';
 import { NotReadyError } from '../../../../src/errors.js';
@@ -131,8 +131,14 @@ describe('troupe up', () => {
     events$.next(READY);
     stop.abort();
     await expect(end).resolves.toBe(0);
-    await expect(untilStopped({ start, events$ }, stop.signal)).resolves.toBe(0);
     expect(events$.observed).toBe(false);
+  });
+
+  it('starts nothing if it is stopped before, so that no failure of a start is left unhandled.', async () => {
+    const never = vi.fn(start);
+    const { events$ } = makeTroupe();
+    await expect(untilStopped({ start: never, events$ }, AbortSignal.abort())).resolves.toBe(0);
+    expect(never).not.toHaveBeenCalled();
   });
 
   it('prints what happens to the files, even during the start, but does not repeat what was reported before.', async () => {

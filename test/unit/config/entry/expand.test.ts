@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,10 +9,11 @@ import {
   type ExpansionContext,
 } from '../../../../src/config/entry/expand.js';
 import { parseConfigText } from '../../../../src/config/files/parse-config.js';
+import { THIS_PLATFORM } from '../../../../src/platform/platform.js';
 import type { ServerConfig } from '../../../../src/config/entry/server-config.js';
 
-const BASE = '/srv/project';
-const HOME = '/home/ada';
+const BASE = resolve('/srv/project');
+const HOME = resolve('/home/ada');
 
 function expand(config: ServerConfig, context: Partial<ExpansionContext> = {}) {
   return expandConfig({ name: 'lamp', baseDir: BASE, config }, { env: {}, home: HOME, ...context });
@@ -46,13 +48,13 @@ describe('expanding an entry', () => {
     expect(expanded(config, { env: { USER_NAME: 'ann', PASS: 'x', NAME: 'house' } })).toEqual({
       ...config,
       proxy: 'http://ann:x@proxy.example',
-      ca: ['/srv/project/certs/house.pem', '/etc/ca.pem'],
-      cert: '/home/ada/c.pem',
-      key: '/srv/k.pem',
+      ca: [join(BASE, 'certs/house.pem'), resolve('/etc/ca.pem')],
+      cert: join(HOME, 'c.pem'),
+      key: resolve('/srv/k.pem'),
     });
     expect(expanded({ url: 'https://a.example/', proxy: false, ca: 'ca.pem' })).toMatchObject({
       proxy: false,
-      ca: ['/srv/project/ca.pem'],
+      ca: [join(BASE, 'ca.pem')],
     });
   });
 
@@ -67,7 +69,7 @@ describe('expanding an entry', () => {
       command: '/bin/lamp',
       args: ['--room=cellar', '3'],
       env: { ROOM: 'cellar', PRICE: '$5', LITERAL: '$ROOM' },
-      cwd: `${BASE}/deep/x`,
+      cwd: join(BASE, 'deep/x'),
     });
   });
 
@@ -145,7 +147,7 @@ describe('the home folder', () => {
   it('is expanded in command and cwd', () => {
     expect(expanded({ command: '~/lamp', cwd: '~/work' })).toMatchObject({
       command: `${HOME}/lamp`,
-      cwd: `${HOME}/work`,
+      cwd: join(HOME, 'work'),
     });
   });
 
@@ -160,7 +162,7 @@ describe('the home folder', () => {
   ])('is reported as missing only if it is needed and unknown: %o', (config, field) => {
     expect(failed(config, { home: undefined })).toMatchObject({
       code: 'variable-missing',
-      message: expect.stringContaining(`HOME (in '${field}')`),
+      message: expect.stringContaining(`${THIS_PLATFORM.homeVariable} (in '${field}')`),
     });
     expect(expanded({ command: 'x' }, { home: undefined })).toHaveProperty('command', 'x');
   });
@@ -174,10 +176,10 @@ describe('the working directory', () => {
   it.each([
     [undefined, BASE],
     ['.', BASE],
-    ['sub', `${BASE}/sub`],
-    ['../other', '/srv/other'],
-    ['/abs', '/abs'],
-    ['${workspaceFolder}', '/ws'],
+    ['sub', join(BASE, 'sub')],
+    ['../other', resolve('/srv/other')],
+    ['/abs', resolve('/abs')],
+    ['${workspaceFolder}', resolve('/ws')],
   ])('%s becomes %s', (cwd, absolute) => {
     const config = { command: 'x', ...(cwd !== undefined && { cwd }) };
     expect(expanded(config, { workspaceFolder: '/ws' })).toHaveProperty('cwd', absolute);
@@ -347,7 +349,10 @@ describe('the own env of a program', () => {
 
   it('does not choose the program, its folder or its file', () => {
     const config = { command: '${A}', cwd: '${A}', envFile: '${A}', env: { A: '/own' } };
-    expect(expanded(config, { env: { A: '/host' } })).toMatchObject({ command: '/host', cwd: '/host' });
+    expect(expanded(config, { env: { A: '/host' } })).toMatchObject({
+      command: '/host',
+      cwd: resolve('/host'),
+    });
     expect(variablesWanted(config)).toEqual(['A']);
   });
 
@@ -480,7 +485,7 @@ describe('built-in names', () => {
   it('are the folders and the path separator of this machine.', () => {
     const args = ['${workspaceFolder}${/}x', '${workspaceFolderBasename}', '${userHome}', '${pathSeparator}'];
     expect(expanded({ command: 'x', args }, { workspaceFolder: BASE })).toMatchObject({
-      args: [`${BASE}/x`, 'project', HOME, '/'],
+      args: [`${BASE}${sep}x`, 'project', HOME, sep],
     });
     expect(failed({ command: 'x', args: ['${workspaceFolderBasename}'] }).code).toBe('variable-missing');
     expect(variablesWanted({ command: 'x', args })).toEqual([]);

@@ -1,16 +1,23 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig, type LoadOptions } from '../../../../src/servers/load-config.js';
 import { isInProject } from '../../../../src/config/files/file-discovery.js';
 import type { Machine } from '../../../../src/config/files/known-sources.js';
+import { THIS_PLATFORM } from '../../../../src/platform/platform.js';
 import { problemLine } from '../../../support/problem-line.js';
 import { readConfigFile } from '../../../../src/config/files/sources.js';
 import { toTrustRequest } from '../../../../src/trust/trust-rules.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 const mcpJson = (servers: object): string => JSON.stringify({ mcpServers: servers });
+
+/** The desktop programs of another system are elsewhere. */
+const isWindows = THIS_PLATFORM.name === 'win32';
+const AT = { platform: isWindows ? 'win32' : 'linux', env: {} } as const;
+const GOOSE = isWindows ? 'AppData/Roaming/Block/goose/config/config.yaml' : '.config/goose/config.yaml';
+const slashed = (path: string): string => path.replaceAll('\\', '/');
 
 describe('discovery', () => {
   useLeakCheck();
@@ -21,7 +28,7 @@ describe('discovery', () => {
   beforeAll(async () => {
     home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-home-')));
     root = join(home, 'work', 'project');
-    machine = { platform: 'linux', home, env: {}, ownFolder: join(home, '.config', 'troupe') };
+    machine = { ...AT, home, ownFolder: join(home, '.config', 'troupe') };
     await write(
       'work/project/.mcp.json',
       mcpJson({ lamps: { command: './lamps' }, both: { command: 'theirs' } }),
@@ -41,7 +48,7 @@ describe('discovery', () => {
       '.codex/config.toml',
       '[mcp_servers.own]\ncommand = "codex"\n[mcp_servers.codex]\ncommand = "c"\n',
     );
-    await write('.config/goose/config.yaml', 'extensions:\n  goose: { type: stdio, cmd: g }\n');
+    await write(GOOSE, 'extensions:\n  goose: { type: stdio, cmd: g }\n');
   });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
@@ -64,22 +71,24 @@ describe('discovery', () => {
 
   it('finds all existing files, each server with its source, and does not mention missing files.', async () => {
     const { servers, sources, problems } = await load();
-    expect(servers.map(({ name, source, scope }) => `${name}: ${source} (${scope})`).toSorted()).toEqual([
+    expect(
+      servers.map(({ name, source, scope }) => `${name}: ${slashed(source)} (${scope})`).toSorted(),
+    ).toEqual([
       'boats: .vscode/mcp.json (project)',
       'both: ~/.config/troupe/mcp.json (user)',
       'codex: ~/.codex/config.toml (user)',
-      'goose: ~/.config/goose/config.yaml (user)',
+      `goose: ~/${GOOSE} (user)`,
       'lamps: .mcp.json (project)',
       'own: ~/.config/troupe/mcp.json (user)',
       'search: ~/.cursor/mcp.json (user)',
     ]);
-    expect(sources.map(({ id, ok }) => [id.slice(home.length + 1), ok])).toEqual([
+    expect(sources.map(({ id, ok }) => [slashed(id.slice(home.length + 1)), ok])).toEqual([
       ['work/project/.mcp.json', true],
       ['work/project/.vscode/mcp.json', true],
       ['.config/troupe/mcp.json', true],
       ['.cursor/mcp.json', true],
       ['.codex/config.toml', true],
-      ['.config/goose/config.yaml', true],
+      [GOOSE, true],
     ]);
     expect(problems.map(problemLine)).toEqual([".mcp.json: server 'both': untrusted-entry"]);
   });
@@ -113,7 +122,7 @@ describe('discovery', () => {
     });
     const find = (server: string) => servers.find(({ name }) => name === server);
     expect(find('lamps')).toMatchObject({ scope: 'host', shadows: ['.mcp.json'] });
-    expect(find('boats')).toMatchObject({ scope: 'project', source: '.vscode/mcp.json', shadows: [] });
+    expect(find('boats')).toMatchObject({ scope: 'project', shadows: [] });
     expect(sources.filter(({ path }) => path?.includes('.vscode') === true)).toHaveLength(1);
   });
 
@@ -134,15 +143,15 @@ describe('discovery', () => {
       config: { type: 'stdio', command: 's', env: { KEY: 'k-1' } },
       source: {
         kind: 'cursor',
-        name: '~/.cursor/mcp.json',
+        name: join('~', '.cursor', 'mcp.json'),
         scope: 'user',
         path: join(home, '.cursor', 'mcp.json'),
       },
     });
     const find = (server: string) => servers.find(({ name }) => name === server);
     expect(find('search')).toBeUndefined();
-    expect(find('both')).toMatchObject({ source: '~/.cursor/mcp.json' });
-    expect(find('own')).toMatchObject({ source: '~/.codex/config.toml' });
+    expect(find('both')).toMatchObject({ source: join('~', '.cursor', 'mcp.json') });
+    expect(find('own')).toMatchObject({ source: join('~', '.codex', 'config.toml') });
   });
 
   it('drops an entry if the filter throws, and reports why.', async () => {
@@ -191,7 +200,7 @@ describe('discovery', () => {
         : readConfigFile(path);
     const { servers, sources } = await loadConfig({ cwd: root, machine, discover: true }, failing);
     expect(sources.filter(({ ok }) => !ok)).toMatchObject([
-      { message: expect.stringMatching(/^~\/\.codex\/config\.toml: .*permission denied/) },
+      { message: expect.stringMatching(/^~[\\/]\.codex[\\/]config\.toml: .*permission denied/) },
     ]);
     expect(servers.map(({ name }) => name)).toContain('goose');
   });
@@ -205,7 +214,7 @@ describe('discovery', () => {
     for (const { servers, heldBack: rest, problems } of [byHand, byPolicy]) {
       expect(servers.find(({ name }) => name === 'both')).toMatchObject({
         source: '.mcp.json',
-        shadows: ['~/.config/troupe/mcp.json', '~/.cursor/mcp.json'],
+        shadows: [join('~', '.config', 'troupe', 'mcp.json'), join('~', '.cursor', 'mcp.json')],
       });
       expect(rest).toEqual([]);
       expect(problems).toEqual([]);
@@ -285,7 +294,7 @@ describe('a file of the user inside a project', () => {
     await mkdir(join(base, home), { recursive: true });
     if (link !== undefined) await symlink(join(base, link[1]), join(base, link[0]));
     const machine: Machine = {
-      platform: 'linux',
+      platform: THIS_PLATFORM.name,
       home: join(base, home),
       env: Object.fromEntries(Object.entries(env).map(([name, path]) => [name, join(base, path)])),
       ownFolder: join(base, own ?? `${home}/.config/troupe`),
@@ -526,13 +535,13 @@ describe('a given file', () => {
     const config = [{ path: 'sub/a.json', scope: 'project' } as const, { path: 'b.json' }, 'c.json'];
     const { servers, sources } = await loadConfig({ config, cwd: '/srv' }, read);
     expect(sources.map(({ path, scope }) => [path, scope])).toEqual([
-      ['/srv/sub/a.json', 'project'],
-      ['/srv/b.json', 'given'],
-      ['/srv/c.json', 'given'],
+      [resolve('/srv/sub/a.json'), 'project'],
+      [resolve('/srv/b.json'), 'given'],
+      [resolve('/srv/c.json'), 'given'],
     ]);
     expect(servers).toMatchObject([{ name: 'lamps', source: 'b.json', shadows: ['sub/a.json', 'c.json'] }]);
     const alone = await loadConfig({ config: { path: 'sub/a.json', scope: 'project' }, cwd: '/srv' }, read);
-    expect(alone.servers).toMatchObject([{ scope: 'project', baseDir: '/srv/sub' }]);
+    expect(alone.servers).toMatchObject([{ scope: 'project', baseDir: resolve('/srv/sub') }]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 /** What a watch reports, and what it does if watching fails; the test emits the events of the file system. */
 import { EventEmitter } from 'node:events';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../../../src/config/files/file-watch.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -33,6 +33,9 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 useLeakCheck();
 
+const ROOT = resolve('/');
+const FILE = join(ROOT, 'a.json');
+
 async function watching() {
   const watcher = new FakeWatcher();
   made.push(watcher);
@@ -42,7 +45,7 @@ async function watching() {
     onchange: () => (reported.changes += 1),
     onerror: ({ message }) => errors.push(message),
   });
-  await watch.follow(['/a.json']);
+  await watch.follow([FILE]);
   return { watcher, watch, reported, errors };
 }
 
@@ -51,16 +54,16 @@ describe('a watch', () => {
     const { watcher, watch, reported } = await watching();
     watcher.emit('ready');
     expect(reported.changes).toBe(1);
-    for (const event of ['change', 'unlink', 'add']) watcher.emit('all', event, '/a.json');
+    for (const event of ['change', 'unlink', 'add']) watcher.emit('all', event, FILE);
     expect(reported.changes).toBe(4);
     await watch.close();
   });
 
   it('reports a system event for a file that it watches, and none for another file.', async () => {
     const { watcher, watch, reported } = await watching();
-    watcher.emit('raw', 'change', 'b.json', { watchedPath: '/' });
+    watcher.emit('raw', 'change', 'b.json', { watchedPath: ROOT });
     expect(reported.changes).toBe(0);
-    watcher.emit('raw', 'change', 'a.json', { watchedPath: '/' });
+    watcher.emit('raw', 'change', 'a.json', { watchedPath: ROOT });
     expect(reported.changes).toBe(1);
     await watch.close();
   });
@@ -68,7 +71,7 @@ describe('a watch', () => {
   it('reports nothing once it is closed.', async () => {
     const { watcher, watch, reported } = await watching();
     await watch.close();
-    watcher.emit('all', 'change', '/a.json');
+    watcher.emit('all', 'change', FILE);
     expect(reported.changes).toBe(0);
     expect(watcher.close).toHaveBeenCalledOnce();
   });
@@ -78,7 +81,7 @@ describe('a watch', () => {
     watcher.emit('error', new Error('ENOSPC: no watches left'));
     watcher.emit('error', 'odd');
     expect(errors).toEqual(['ENOSPC: no watches left', 'odd']);
-    watcher.emit('all', 'change', '/a.json');
+    watcher.emit('all', 'change', FILE);
     expect(reported.changes).toBe(1);
     await watch.close();
   });
@@ -100,8 +103,8 @@ describe('a watch', () => {
   it('of the root of the file system is set once, although the library reports the root as removed at each start.', async () => {
     const { watcher, watch } = await watching();
     const times = watched.length;
-    watcher.emit('all', 'unlinkDir', '/');
-    await watch.follow(['/a.json']);
+    watcher.emit('all', 'unlinkDir', ROOT);
+    await watch.follow([FILE]);
     expect(watched).toHaveLength(times);
     await watch.close();
   });
@@ -130,12 +133,12 @@ describe('a watch', () => {
     chokidar.watch = () => {
       throw new Error('no watcher here');
     };
-    await watch.follow(['/a.json']);
+    await watch.follow([FILE]);
     expect(errors).toEqual(['no watcher here']);
     chokidar.watch = works;
     const watcher = new FakeWatcher();
     made.push(watcher);
-    await watch.follow(['/a.json']);
+    await watch.follow([FILE]);
     expect(watcher.listenerCount('all')).toBe(1);
     await watch.close();
   });

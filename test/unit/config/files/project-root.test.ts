@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platformOf } from '../../../../src/platform/platform.js';
 import { findProjects, isWorldWritable, projectFolders } from '../../../../src/config/files/project-root.js';
@@ -112,6 +112,9 @@ describe('the folders in which a project may start', () => {
       ['/srv/app/src', '/srv/app'],
     ],
   ])('are %s.', async (_, start, root, folders) => {
-    expect(await projectFolders(start, root, '/home/ada')).toEqual(folders);
+    const here = (folder: string): string => resolve(folder);
+    expect(await projectFolders(here(start), root && here(root), here('/home/ada'))).toEqual(
+      folders.map(here),
+    );
   });
 });

@@ -17,11 +17,11 @@ import { inspectionFolder } from '../../../../src/inspector/registration.js';
 import { createFileReviewStore } from '../../../../src/review/review-store.js';
 import { toCatalogStore } from '../../../../src/runtime/check-options.js';
 import { createFileTrustStore } from '../../../../src/trust/trust-store.js';
+import { stubUser } from '../../../support/stub-user.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
 
-const VARIABLES = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME'];
 const HASH = 'a'.repeat(64);
 const OWNER = { server: 'https://lamp.example/mcp', client: '' };
 
@@ -61,10 +61,10 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** The user's folders are in `place`: by their variables, and on other platforms by the home folder. */
+/** The user's folders are in `place`: by their variables, or by the home folder where there are none. */
 function useFolders(place: string): void {
-  vi.stubEnv('HOME', process.platform === 'linux' ? join(root, 'home') : place);
-  for (const variable of VARIABLES) vi.stubEnv(variable, place);
+  const home = process.platform === 'darwin' ? place : join(root, 'home');
+  stubUser({ home, config: place, data: place, cache: place, state: place });
 }
 
 describe.each(Object.keys(STORES))('the store of %s', (name) => {
@@ -98,6 +98,35 @@ describe.each(Object.keys(STORES))('the store of %s', (name) => {
     cwd = join(root, from);
     useFolders(join(root, place));
     await expect(use(join(root, place))).resolves.not.toThrow();
+  });
+});
+
+describe.each<[store: string, use: (place: string, cwd: string) => unknown]>([
+  ['trusted entries', (_, at) => createFileTrustStore({ cwd: at }).list()],
+  [
+    'accepted tools',
+    (_, at) => createFileReviewStore({ cwd: at }).baseline({ server: 'lamp', hash: HASH }, []),
+  ],
+  ['sign-ins', (_, at) => createFileTokenStore({ cwd: at }).read(OWNER)],
+  ['lists of tools', (_, at) => toCatalogStore(undefined, {}, at)?.get(HASH)],
+  [
+    'lists of tools, by its own variable',
+    (place, at) => toCatalogStore(undefined, { TROUPE_CACHE: place }, at)?.get(HASH),
+  ],
+])('the store of %s, of a host that works in another folder than its process,', (_, use) => {
+  beforeEach(() => useFolders(join(root, 'repo/place')));
+
+  it('is not used if it is in the project of that folder.', async () => {
+    cwd = join(root, 'home');
+    const error: unknown = await Promise.resolve(
+      use(join(root, 'repo/place'), join(root, 'repo/inner')),
+    ).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+  });
+
+  it('is used if it is in a project that only the process runs in.', async () => {
+    cwd = join(root, 'repo/inner');
+    await expect(use(join(root, 'repo/place'), join(root, 'home'))).resolves.not.toThrow();
   });
 });
 

@@ -20,7 +20,8 @@ interface Scenario {
 const { runPlan } = await loadScript<{
   runPlan(plan: readonly Case[], ports: object): Promise<boolean>;
 }>('run-plan.mjs');
-const { makePlan, expectedMs, SCENARIOS } = await loadScript<{
+const { makePlan, expectedMs, SCENARIOS, CHECKED } = await loadScript<{
+  CHECKED: readonly string[];
   makePlan(options: object, scenarios?: readonly Scenario[]): readonly Case[];
   expectedMs(plan: readonly object[]): number;
   SCENARIOS: readonly Scenario[];
@@ -79,6 +80,16 @@ async function ran(
   });
   return { order, runs, isWhole };
 }
+
+describe('the plan of a check', () => {
+  it('has the chosen cases, and takes less than five minutes with the repeated runs.', () => {
+    const plan = makePlan({ check: true });
+    expect(plan.map(({ scenario, name }) => `${scenario.name}/${name}`).toSorted()).toEqual(
+      CHECKED.toSorted(),
+    );
+    expect(expectedMs(plan)).toBeLessThan(3 * 60_000);
+  });
+});
 
 describe('a benchmark run', () => {
   it('alternates between the contenders, and starts each round with another one.', async () => {

@@ -26,6 +26,14 @@ describe('a command on Windows', () => {
     expect(await missingCommand({ command: 'lamp', env }, windows, isFile)).toBeUndefined();
   });
 
+  it('with arguments that are too long is told so, under the code that Windows has for it', async () => {
+    const error = Object.assign(new Error(), { code: 'ENAMETOOLONG' });
+    expect(await spawnFailure(error, { command: 'lamp', env }, windows)).toMatchObject({
+      code: 'spawn-failed',
+      hint: expect.stringContaining('longer'),
+    });
+  });
+
   it('with a backslash is read as a path', async () => {
     const spec = { command: '.\\bin\\lamp', env, cwd: '/' };
     const error = Object.assign(new Error(), { code: 'ENOENT' });

@@ -21,13 +21,19 @@ function run(command: string, over: Partial<CommandRun> = {}): Promise<string> {
   });
 }
 
+/** The shell is another one on Windows, and Node is the same. */
+const node = (code: string): string => `"${process.execPath}" -e "${code}"`;
+
 describe('a command that is run once', () => {
   it('gives what it prints, with its own environment and folder.', async () => {
-    expect(await run('echo "$WORD $HOME"; pwd; echo noise >&2')).toBe(`fig \n${tmpdir()}\n`);
+    const code = `console.log(process.env.WORD, process.env.HOME); console.log(process.cwd()); console.error('noise')`;
+    expect(await run(node(code))).toBe(`fig undefined\n${tmpdir()}\n`);
   });
 
   it('fails with its exit code and the end of its stderr.', async () => {
-    await expect(run('echo out; echo "no ticket" >&2; exit 3')).rejects.toMatchObject({
+    await expect(
+      run(node(`console.log('out'); console.error('no ticket'); process.exitCode = 3`)),
+    ).rejects.toMatchObject({
       failure: { code: 'process-exited', exit: { code: 3, signal: null }, stderrTail: ['no ticket'] },
     });
   });
@@ -39,7 +45,7 @@ describe('a command that is run once', () => {
   });
 
   it('fails where it cannot be started.', async () => {
-    await expect(run('true', { cwd: '/no/such/folder' })).rejects.toMatchObject({
+    await expect(run(node(''), { cwd: '/no/such/folder' })).rejects.toMatchObject({
       failure: { code: 'spawn-failed' },
     });
   });
@@ -52,14 +58,16 @@ describe('a command that is run once', () => {
 
   it('is ended by its signal, and rejects with the reason.', async () => {
     const over = new AbortController();
-    const running = run('sleep 300', { signal: over.signal });
+    const running = run(node('setInterval(() => {}, 1_000)'), { signal: over.signal });
     over.abort(new Error('closed'));
     await expect(running).rejects.toThrow('closed');
-    await expect(run('echo never', { signal: over.signal })).rejects.toThrow('closed');
+    await expect(run(node(''), { signal: over.signal })).rejects.toThrow('closed');
   });
 
   it('is ended where it prints without end.', async () => {
-    await expect(run('yes')).rejects.toMatchObject({ failure: { code: 'spawn-failed' } });
+    await expect(run(node(`setInterval(() => console.log('y'.repeat(100_000)))`))).rejects.toMatchObject({
+      failure: { code: 'spawn-failed' },
+    });
   });
 
   it('leaves nothing of what it has left in the background.', async () => {

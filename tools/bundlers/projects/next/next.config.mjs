@@ -1,1 +1,0 @@
-export default process.env.EXTERNAL ? { serverExternalPackages: ['mcp-troupe'] } : {};

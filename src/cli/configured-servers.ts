@@ -37,6 +37,8 @@ export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'disco
 export interface ReadingOptions {
   /** Whether an empty configuration is accepted. Default false. */
   readonly mayBeEmpty?: boolean;
+  /** Whether unreadable files are only reported in `discovery`. Default false. */
+  readonly mayBeUnreadable?: boolean;
   /** Whether the files of `--config` are trusted only by their location, as if code named them. Default false. */
   readonly byPlace?: boolean;
 }
@@ -44,7 +46,7 @@ export interface ReadingOptions {
 /** Throws a `UsageError` or a `ConfigError`. */
 export async function readConfiguration(
   flags: Flags,
-  { mayBeEmpty = false, byPlace = false }: ReadingOptions = {},
+  { mayBeEmpty = false, mayBeUnreadable = false, byPlace = false }: ReadingOptions = {},
 ): Promise<Configuration> {
   await checkAdded(flags);
   const options = { ...sourcesOf(flags), ...(byPlace && { config: flags.config }) };
@@ -52,9 +54,9 @@ export async function readConfiguration(
   const { servers, refused, problems, sources } = discovery;
   const unreadable = reasonsOf(sources);
   const given = reasonsOf(sources.filter((source) => isGiven(source, flags)));
-  if (given.length > 0) throw new ConfigError(given.join('; '));
+  if (given.length > 0 && !mayBeUnreadable) throw new ConfigError(given.join('; '));
   const names = [...servers.map(({ server }) => server), ...refused];
-  if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
+  if (names.length === 0 && !(mayBeEmpty && (mayBeUnreadable || unreadable.length === 0)))
     throw nothingConfigured(
       flags,
       options,

@@ -47,14 +47,12 @@ import {
   type MachineName,
 } from './arguments/flags.js';
 import { toMoment } from './arguments/moment.js';
-import { manyLines, oneLine, Terminal, watchReaders, type Streams } from './output/terminal.js';
-
-/** The parts of a process that the command needs. */
-export interface Host extends Streams {
-  readonly stdin: NodeJS.ReadableStream;
-}
-
-type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
+import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
+import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
+import { addCompletion } from './declarations/declare-completion.js';
+import { addEditing } from './declarations/declare-editing.js';
+import { addExamples } from './declarations/examples.js';
+import { addOffers } from './declarations/declare-offers.js';
 
 /** Runs one command line; `args` are the words after the name of the program. Never rejects. */
 export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
@@ -72,18 +70,23 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addUp(program, act, host.stdin);
   addServe(program, act, host.stdin);
   addCheck(program, act, host.stdin);
+  addDoctor(program, act, host.stdin);
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
+  addOffers(program, act, host);
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);
+  addEditing(program, act);
   addImport(program, act);
   addTrust(program, act, host.stdin);
   addReview(program, act, host.stdin);
   addLogin(program, act, host.stdin);
   addLogout(program, act);
   addMachine(program, act);
+  addCompletion(program, act);
   addHelp(program);
+  addExamples(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
@@ -95,8 +98,6 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
   }
 }
-
-type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) => Promise<void>;
 
 function makeProgram({ stdout, stderr }: Host): Command {
   return new Command('troupe')
@@ -134,10 +135,6 @@ function makeProgram({ stdout, stderr }: Host): Command {
       '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
     )
     .exitOverride();
-}
-
-function addCommand(program: Command, name: string, description: string): Command {
-  return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
@@ -202,6 +199,15 @@ function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .action(async (servers: string[], _, command: Command) => {
       const { check } = await import('./commands/check-command.js');
       await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, { servers, stdin }));
+    });
+}
+
+function addDoctor(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'doctor', 'examine machine, files and servers, and say what to do')
+    .argument('[server...]', 'names of servers; default: all')
+    .action(async (servers: string[], _, command: Command) => {
+      const { doctor } = await import('./commands/doctor-command.js');
+      await act(command, (flags, terminal) => doctor(flags, terminal, { servers, stdin }));
     });
 }
 

@@ -5,13 +5,14 @@
 import type { Resolution } from '../actors/effect-ports.js';
 import type { Contents } from '../trust/contents.js';
 import type { TrustedEntries } from '../trust/trusted-entries.js';
-import { targetOf } from '../config/diff.js';
 import {
   effectiveSettings,
   type EffectiveSettings,
   type HostSettings,
 } from '../config/entry/effective-settings.js';
+import { targetOf } from '../config/diff.js';
 import { hashOf } from '../json/write-json.js';
+import { targetHash } from './lists-key.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
@@ -71,7 +72,7 @@ export class ServerEntry {
   get cacheKey(): string | undefined {
     const { row } = this;
     if ('failure' in row || 'server' in row.config) return undefined;
-    return (this.#cacheKey ??= hashOf({ name: row.name, target: targetOf(row) }));
+    return (this.#cacheKey ??= targetHash(row));
   }
 
   /** What a person is asked to trust; undefined if the entry needs no trust. */

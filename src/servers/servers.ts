@@ -9,7 +9,6 @@
  * S2. A server that was added, removed or changed by hand while the sources were read stays as it is.
  * S3. A removal takes effect after the additions of that name that were requested before it.
  */
-import type { ClientCapabilities, Implementation } from '../mcp/session.js';
 import type { ManagerInput } from '../../machines/manager/manager.events.js';
 import type { ConfiguredServers, Resolution } from '../actors/effect-ports.js';
 import type { CachedServers } from '../catalog/cache.js';
@@ -18,7 +17,7 @@ import { NO_FILTER, type ToolFilter } from '../config/entry/tool-filter.js';
 import { isSameList } from '../catalog/list-diff.js';
 import type { ConfigReader, HostServers } from './config-reader.js';
 import { diffServers, type ConfigDiff } from '../config/diff.js';
-import { hashOf } from '../json/write-json.js';
+import { listsKey, type Declared } from './lists-key.js';
 import type { LoadedConfig } from './load-config.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { Connection } from './connection.js';
@@ -30,12 +29,6 @@ import type { Mask } from '../secrets/secrets.js';
 import { Server, type Runtime, type ServerTerms } from './server.js';
 import { Supervisor } from '../supervision/supervisor.js';
 import { TransportError } from '../failures/transport-error.js';
-
-/** What a handshake says about the host. */
-export interface Declared {
-  readonly clientInfo: Implementation;
-  readonly capabilities: ClientCapabilities;
-}
 
 export interface ServersParts {
   readonly terms: ServerTerms;
@@ -222,7 +215,7 @@ export class Servers implements ConfiguredServers, CachedServers {
   /** A server may offer other lists to a host that can do other things for it. */
   cacheKey(name: string): string | undefined {
     const target = this.get(name)?.entry.cacheKey;
-    return target === undefined ? undefined : hashOf({ target, client: this.#parts.declared(name) });
+    return target === undefined ? undefined : listsKey(target, this.#parts.declared(name));
   }
 
   async isTrusted(name: string): Promise<boolean> {

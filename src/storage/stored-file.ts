@@ -39,16 +39,25 @@ export async function quarantineFile(file: string): Promise<void> {
   }
 }
 
-// Writes a file that only its user can read: first whole, under another name, then renamed. A reader sees the old file or
+// Writes a file, by default for its user alone: first whole, under another name, then renamed. A reader sees the old file or
 // the new one, even if several processes write.
 
-/** The folder must exist. A rejection names the file, and leaves nothing behind. */
-export async function writeFileAtomic(file: string, text: string): Promise<void> {
-  await viaDraft(file, text, (draft) => replaceFile(draft, file));
+const OF_ITS_USER = 0o600;
+
+/** The folder must exist. Only the user can read the file, unless a mode is given. A rejection names the file, and leaves nothing behind. */
+export async function writeFileAtomic(
+  file: string,
+  text: string | Uint8Array,
+  mode = OF_ITS_USER,
+): Promise<void> {
+  await viaDraft(file, text, async (draft) => {
+    if (mode !== OF_ITS_USER) await chmod(draft, mode);
+    await replaceFile(draft, file);
+  });
 }
 
 /** As `writeFileAtomic`, but does not replace an existing file. Resolves to whether the file was created. */
-export async function createFileAtomic(file: string, text: string): Promise<boolean> {
+export async function createFileAtomic(file: string, text: string | Uint8Array): Promise<boolean> {
   return viaDraft(file, text, async (draft) => {
     try {
       await putNew(draft, file);
@@ -62,13 +71,17 @@ export async function createFileAtomic(file: string, text: string): Promise<bool
   });
 }
 
-async function viaDraft<T>(file: string, text: string, put: (draft: string) => Promise<T>): Promise<T> {
+async function viaDraft<T>(
+  file: string,
+  text: string | Uint8Array,
+  put: (draft: string) => Promise<T>,
+): Promise<T> {
   // The name cannot be guessed, so nobody can put a link there first.
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
-    await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    await writeFile(draft, text, { mode: OF_ITS_USER, flag: 'wx', flush: true });
     // A umask may have removed the user's own rights.
-    await chmod(draft, 0o600);
+    await chmod(draft, OF_ITS_USER);
     return await put(draft);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});

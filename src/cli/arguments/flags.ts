@@ -28,6 +28,9 @@ export type MachineName = (typeof MACHINE_NAMES)[number];
 export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof SHELLS)[number];
+
 /** The longest delay a timer of Node can hold. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_ATTEMPTS = 1_000;

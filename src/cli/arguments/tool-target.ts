@@ -4,7 +4,6 @@
  * A name for the model is never taken apart (see `catalog/naming.ts`). Before anything starts, it only narrows down the
  * servers that can have the tool; the started catalog decides which tool it is.
  */
-import type { CatalogTool } from '../../catalog/registry.js';
 import { nearestName } from '../../text/option-names.js';
 import { UsageError } from '../exit.js';
 
@@ -37,7 +36,16 @@ export function joinTarget(
   return { tool: `${tool}/${first}`, words: rest };
 }
 
-export function findTool(wanted: string, tools: readonly CatalogTool[]): CatalogTool | undefined {
+/** A tool, or a prompt, which is named as a tool is. */
+export interface Offered {
+  /** Name for the model. */
+  readonly name: string;
+  readonly server: string;
+  /** The server's own name for it. */
+  readonly tool: string;
+}
+
+export function findTool<T extends Offered>(wanted: string, tools: readonly T[]): T | undefined {
   return (
     tools.find(({ name }) => name === wanted) ??
     tools.find((tool) => rawName(tool) === wanted) ??
@@ -45,11 +53,14 @@ export function findTool(wanted: string, tools: readonly CatalogTool[]): Catalog
   );
 }
 
+type Kind = 'tool' | 'prompt';
+
 /** The message if no server can have this tool. */
-export function noServerFor(tool: string, servers: readonly string[]): string {
+export function noServerFor(tool: string, servers: readonly string[], kind: Kind = 'tool'): string {
   const server = /^mcp__(.+?)__/.exec(tool)?.[1] ?? /^([^/.]+)[/.]/.exec(tool)?.[1];
   if (server !== undefined) return noSuchServer(server, servers);
-  return `'${tool}' names no server: write mcp__SERVER__TOOL, SERVER/TOOL, SERVER.TOOL or SERVER TOOL`;
+  const word = kind.toUpperCase();
+  return `'${tool}' names no server: write mcp__SERVER__${word}, SERVER/${word}, SERVER.${word} or SERVER ${word}`;
 }
 
 export function noSuchServer(server: string, servers: readonly string[]): string {
@@ -60,13 +71,14 @@ export function noSuchServer(server: string, servers: readonly string[]): string
 export function noSuchTool(
   wanted: string,
   servers: readonly string[],
-  tools: readonly CatalogTool[],
+  tools: readonly Offered[],
+  kind: Kind = 'tool',
 ): string {
   const isDotted = servers.some((server) => wanted.startsWith(`${server}.`));
   const known = wanted.startsWith('mcp__')
     ? tools.map(({ name }) => name)
     : tools.map((tool) => rawName(tool, isDotted ? '.' : '/'));
-  return `no tool of ${servers.join(' or ')} is called '${wanted}'${suggestion(wanted, known)}`;
+  return `no ${kind} of ${servers.join(' or ')} is called '${wanted}'${suggestion(wanted, known)}`;
 }
 
 function suggestion(word: string, known: readonly string[]): string {
@@ -74,7 +86,7 @@ function suggestion(word: string, known: readonly string[]): string {
   return nearest === undefined ? '' : `; did you mean '${nearest}'?`;
 }
 
-function rawName({ server, tool }: CatalogTool, separator: '/' | '.' = '/'): string {
+function rawName({ server, tool }: Offered, separator: '/' | '.' = '/'): string {
   return `${server}${separator}${tool}`;
 }
 

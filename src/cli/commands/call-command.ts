@@ -1,22 +1,15 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
 import type { CallToolResult } from '../../mcp/server-offers.js';
 import { visibleJson } from '../../json/write-json.js';
-import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
-import {
-  readConfiguration,
-  requireEnabled,
-  requireFound,
-  type Configuration,
-} from '../configured-servers.js';
+import { readConfiguration, requireEnabled, type Configuration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe, withTroupe } from '../make-troupe.js';
-import { showingCallProgress, showingProgress } from '../output/progress.js';
+import { showingCallProgress } from '../output/progress.js';
 import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
-import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
+import { isUsable, noteFailures } from '../output/server-notes.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
-import { wakeDormant } from './check-command.js';
+import { withServers } from '../with-servers.js';
 import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
@@ -33,16 +26,9 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
   const configuration = await readConfiguration(flags);
   const { tool: wanted, words } = joinTarget(request.tool, request.words, configuration.names);
   const servers = serversFor(wanted, configuration);
-  noteWarnings(configuration.warnings, servers, terminal);
   const given = await readArguments(words, request.stdin);
-  const askInput = await askForInputs(flags, servers, terminal, request.stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers, askInput });
-  return withTroupe(troupe, terminal, async (signal) => {
-    await showingProgress(terminal, troupe, async () => {
-      await troupe.settled({ signal });
-      await wakeDormant(troupe, signal);
-    });
-    await requireFound(troupe, servers, signal);
+  const needed = { configuration, servers, stdin: request.stdin };
+  return withServers(flags, terminal, needed, async (troupe, signal) => {
     const tool = findTool(wanted, troupe.tools);
     const server = troupe.status.find((row) => row.server === tool?.server);
     if (tool === undefined || server === undefined || !isUsable(server)) {

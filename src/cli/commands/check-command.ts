@@ -1,16 +1,12 @@
 /** `troupe check`: tries every server, explains each failure, and exits. */
-import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
-import type { Troupe } from '../../runtime/troupe.js';
-import { askForInputs } from '../prompts/ask-for-inputs.js';
-import { readConfiguration, requireFound } from '../configured-servers.js';
+import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode } from '../exit.js';
 import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe, withTroupe } from '../make-troupe.js';
-import { showingProgress } from '../output/progress.js';
-import { leftOutLines, noteWarnings } from '../output/server-notes.js';
+import { leftOutLines } from '../output/server-notes.js';
 import { type Terminal, type Colors, nameOf, oneLine } from '../output/terminal.js';
+import { withServers } from '../with-servers.js';
 import stringWidth from 'string-width';
 import { countOf, preciseDuration } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
@@ -34,31 +30,14 @@ export async function check(
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const only = serversNamed(servers, configuration.names);
-  noteWarnings(configuration.warnings, only, terminal);
-  const askInput = await askForInputs(flags, only, terminal, stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts, only, askInput });
-  return withTroupe(troupe, terminal, async (signal) => {
-    await showingProgress(terminal, troupe, async () => {
-      await troupe.settled({ signal });
-      await wakeDormant(troupe, signal);
-    });
-    await requireFound(troupe, only, signal);
+  const needed = { configuration, servers: only, stdin, maxAttempts: flags.attempts };
+  return withServers(flags, terminal, needed, async (troupe) => {
     const status = troupe.status.filter(({ server }) => only.includes(server));
     if (flags.json) terminal.printJson({ servers: status }, 2);
     else terminal.print(renderCheck(status, terminal.colors));
     const areShown = only.every((name) => status.some((row) => row.server === name));
     return areShown && status.every(isFine) ? EXIT.fine : EXIT.failed;
   });
-}
-
-/** Lazy servers are tried like the others. Their status shows the outcome. */
-export async function wakeDormant(
-  troupe: Pick<Troupe, 'status' | 'connection'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const dormant = troupe.status.filter((status) => hasTag(status, 'dormant'));
-  await Promise.allSettled(dormant.map(async ({ server }) => troupe.connection(server)?.start({ signal })));
-  signal.throwIfAborted();
 }
 
 function isFine({ state, reason }: ServerStatus): boolean {

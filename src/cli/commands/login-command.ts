@@ -16,7 +16,7 @@ import { countOf } from '../output/duration.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { makeTroupe, withTroupe } from '../make-troupe.js';
-import { wakeDormant } from './check-command.js';
+import { wakeDormant } from '../with-servers.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteFailures, noteWarnings, serverAndAccount } from '../output/server-notes.js';
 import { noSuchServer } from '../arguments/tool-target.js';

@@ -17,7 +17,7 @@ import { oneLine, type Terminal, type Colors, nameOf } from '../output/terminal.
 import { writeWholeFile } from '../output/write-whole-file.js';
 import type { Divergence } from '../../event-log/replay/divergence.js';
 import { countOf, preciseDuration } from '../output/duration.js';
-import { summarize } from '../output/failure-report.js';
+import { summarizeWithCause } from '../output/failure-report.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
@@ -248,12 +248,20 @@ function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }
     `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
     dim(`    ${spent.join(', ')}`),
     ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
-    ...failures.map((failure) => `      ${summarize(failure)}`),
+    ...eachOnce(failures.map(summarizeWithCause)).map((line) => `      ${line}`),
     ...rejected.map(
       ({ entry, event, state: then }) =>
         `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,
     ),
   ];
+}
+
+/** Each line once, where it comes first, with its number. */
+function eachOnce(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)].map((line) => {
+    const count = lines.filter((each) => each === line).length;
+    return count === 1 ? line : `${line} (× ${count})`;
+  });
 }
 
 function divergenceLines({ message, context, method }: Divergence, { red }: Colors): string[] {

@@ -19,7 +19,7 @@ import { nameOf, oneLine, type Terminal, type Colors } from '../output/terminal.
 import { visibleText } from '../../text/visible-text.js';
 import { noteFailures, noteWarnings } from '../output/server-notes.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
-import { wakeDormant } from './check-command.js';
+import { wakeDormant } from '../with-servers.js';
 import type { ReviewedField, ReviewedTool } from '../../../machines/policy/review.js';
 
 export interface ReviewFlags extends Flags {

@@ -1,13 +1,11 @@
 /** `troupe tools`: the tools as a model sees them. */
-import { askForInputs } from '../prompts/ask-for-inputs.js';
-import { readConfiguration, requireEnabled, requireFound } from '../configured-servers.js';
+import { readConfiguration, requireEnabled } from '../configured-servers.js';
 import { EXIT, type ExitCode } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { makeTroupe, withTroupe } from '../make-troupe.js';
-import { showingProgress } from '../output/progress.js';
-import { isUsable, noteFailures, noteLeftOut, noteWarnings } from '../output/server-notes.js';
+import { isUsable, noteFailures, noteLeftOut } from '../output/server-notes.js';
 import { type Terminal, nameOf, oneLine, type Colors } from '../output/terminal.js';
 import { serversNamed } from '../arguments/tool-target.js';
+import { withServers } from '../with-servers.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { tokensReport, renderTokens } from '../output/tokens-report.js';
 import type { CatalogTool } from '../../catalog/registry.js';
@@ -45,13 +43,10 @@ export async function tools(
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
-  noteWarnings(configuration.warnings, asked, terminal);
-  const askInput = await askForInputs(flags, asked, terminal, stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: asked, askInput });
-  const noteChanges = listenForChanges(troupe);
-  return withTroupe(troupe, terminal, async (signal) => {
-    await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
-    await requireFound(troupe, asked, signal);
+  const noteChanges: ((terminal: Terminal) => void)[] = [];
+  const onTroupe = (troupe: Troupe): void => void noteChanges.push(listenForChanges(troupe));
+  const needed = { configuration, servers: asked, stdin, wakes: false, onTroupe };
+  return withServers(flags, terminal, needed, async (troupe) => {
     await troupe.review.idle();
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
     const shown = asked.filter((name) => usable.includes(name));
@@ -59,7 +54,7 @@ export async function tools(
     else if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
     else await printFound(troupe, flags.search, shown, flags, terminal);
     noteLeftOut(troupe.status, shown, terminal);
-    noteChanges(terminal);
+    for (const note of noteChanges) note(terminal);
     return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
   });
 }

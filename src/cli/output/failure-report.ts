@@ -1,5 +1,6 @@
 /** Why a server is not ready, for a person: what happened, what to do about it, and what the server answered. */
 import type { Failure } from '../../../machines/policy/failure.js';
+import { causeHint } from '../../failures/output.js';
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
@@ -13,6 +14,13 @@ const MAX_LINES = 20;
 /** One line: code and message. */
 export function summarize(failure: Failure): string {
   return oneLine(`${failure.code}: ${failure.message}`);
+}
+
+/** One line: code, message, and what to do, or else what the server itself said. */
+export function summarizeWithCause(failure: Failure): string {
+  const { hint, stderrTail = [], stdoutTail = [] } = failure;
+  const said = hint ?? causeHint(stderrTail, stdoutTail);
+  return said === undefined ? summarize(failure) : `${summarize(failure)} ${oneLine(said)}`;
 }
 
 /** All known details, one a line; the first is the summary. */

@@ -1,9 +1,8 @@
 /** Lifecycle events as lines of text, for output without a terminal. Pure. */
-import type { Failure } from '../../../machines/policy/failure.js';
 import type { CatalogList, LifecycleEvent } from '../../lifecycle/event.js';
 import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { countOf, preciseDuration } from './duration.js';
-import { summarize } from './failure-report.js';
+import { summarizeWithCause } from './failure-report.js';
 import { nameOf, oneLine } from './terminal.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
 
@@ -20,16 +19,16 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
     case 'connection.ready':
       return line(event, `ready, ${countOf(event.toolCount, 'tool')}`);
     case 'connection.lost':
-      return line(event, `lost: ${summarize(event.failure)}`);
+      return line(event, `lost: ${summarizeWithCause(event.failure)}`);
     case 'connection.retrying': {
       const when = event.delayMs === 0 ? 'at once' : `in ${preciseDuration(event.delayMs)}`;
-      const why = event.failure === null ? '' : `: ${explain(event.failure)}`;
+      const why = event.failure === null ? '' : `: ${summarizeWithCause(event.failure)}`;
       return line(event, `attempt ${event.attempt} of ${event.maxAttempts} ${when}${why}`);
     }
     case 'connection.failed': {
       const isExhausted = event.maxAttempts > 1 && event.attempt >= event.maxAttempts;
       const failed = isExhausted ? `failed after ${event.attempt} attempts` : 'failed';
-      return line(event, `${failed}: ${explain(event.failure)}`);
+      return line(event, `${failed}: ${summarizeWithCause(event.failure)}`);
     }
     case 'connection.stopped':
       return line(event, `stopped (${event.reason})`);
@@ -40,7 +39,7 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
     case 'connection.authSettled':
       return line(
         event,
-        event.failure === null ? 'signed in' : `the sign-in failed: ${explain(event.failure)}`,
+        event.failure === null ? 'signed in' : `the sign-in failed: ${summarizeWithCause(event.failure)}`,
       );
     case 'manager.failed':
       return line(event, `failed: ${event.message}`);
@@ -82,11 +81,6 @@ export function toDetail(event: LifecycleEvent): string | undefined {
 
 /** Kinds of diagnostics about something that a server sent and that was dropped. */
 const LOSSES: ReadonlySet<DiagnosticKind> = new Set(['catalog-problem', 'message-too-large']);
-
-function explain(failure: Failure): string {
-  const { hint } = failure;
-  return hint === undefined ? summarize(failure) : `${summarize(failure)} ${hint}`;
-}
 
 function line(event: LifecycleEvent, text: string): string {
   const who = 'server' in event && event.server !== undefined ? nameOf(event.server) : 'troupe';

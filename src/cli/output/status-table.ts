@@ -11,7 +11,7 @@ import { hasTag } from '../../../machines/connection/connection.states.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import { shortDuration } from './duration.js';
-import { summarize } from './failure-report.js';
+import { summarize, summarizeWithCause } from './failure-report.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
 import { leftOutLines } from './server-notes.js';
 
@@ -194,6 +194,6 @@ function problemOf(status: ServerStatus): string {
   const { server, error, authUrl } = status;
   if (hasTag(status, 'awaitingTrust')) return serverCommand('trust', server);
   if (hasTag(status, 'authorizing') && authUrl === null) return serverCommand('login', server);
-  const parts = [error === null ? '' : summarize(error), oneLine(authUrl ?? error?.hint ?? '')];
-  return parts.filter((part) => part !== '').join(' ');
+  if (authUrl === null) return error === null ? '' : summarizeWithCause(error);
+  return [...(error === null ? [] : [summarize(error)]), oneLine(authUrl)].join(' ');
 }

@@ -5,16 +5,23 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js'
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
+  /** Whether a replaced file keeps its permissions. Default: only its owner may read the new one. */
+  readonly keepsMode?: boolean;
 }
 
 /**
  * Rejects with an error of `node:fs`. Its code is `EEXIST` if the file exists and must not be replaced. It has no code
  * if the path exists and is not a file, which is never replaced.
  */
-export async function writeWholeFile(path: string, text: string, { overwrite }: WriteChoice): Promise<void> {
+export async function writeWholeFile(
+  path: string,
+  text: string | Uint8Array,
+  { overwrite, keepsMode = false }: WriteChoice,
+): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
-  if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text);
+  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : undefined;
+  if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text, mode);
   else if (!(await createFileAtomic(path, text)))
     throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { wakeDormant } from '../../../../src/cli/commands/check-command.js';
-import type { Troupe } from '../../../../src/runtime/troupe.js';
-import { makeStatus } from '../../../support/make-status.js';
+import { wakeDormant } from '../../../src/cli/with-servers.js';
+import type { Troupe } from '../../../src/runtime/troupe.js';
+import { makeStatus } from '../../support/make-status.js';
 
 function makeTroupe(start: (name: string) => Promise<void>): Pick<Troupe, 'status' | 'connection'> {
   return {

@@ -1,0 +1,80 @@
+/** `troupe prompt`: prints one prompt with its arguments filled in, and starts only the servers that can have it. */
+import type { CatalogPrompt } from '../../catalog/prompt.js';
+import type { GetPromptResult } from '../../mcp/server-offers.js';
+import { readArguments, type GivenArguments } from '../arguments/call-arguments.js';
+import type { Flags } from '../arguments/flags.js';
+import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
+import { readConfiguration, requireEnabled } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
+import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
+import { isUsable, noteFailures } from '../output/server-notes.js';
+import { withServers } from '../with-servers.js';
+import { renderCallResult } from './call-command.js';
+
+export type PromptFlags = Flags;
+
+export interface PromptRequest {
+  /** Name for the model, `server/prompt` or `server.prompt`; or the server, if the prompt is the first of the words. */
+  readonly prompt: string;
+  /** The words after it: the arguments. */
+  readonly words: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** `EXIT.failed` if the server is not ready. Throws a `UsageError` for an unknown prompt and for missing arguments. */
+export async function prompt(
+  flags: PromptFlags,
+  terminal: Terminal,
+  { prompt: named, words: given, stdin }: PromptRequest,
+): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  const { tool: wanted, words } = joinTarget(named, given, configuration.names);
+  const candidates = candidateServers(wanted, configuration.names);
+  if (candidates.length === 0) throw new UsageError(noServerFor(wanted, configuration.names, 'prompt'));
+  const servers = requireEnabled(configuration, candidates);
+  const args = toStrings(await readArguments(words, stdin));
+  return withServers(flags, terminal, { configuration, servers, stdin }, async (troupe, signal) => {
+    const offered = troupe.prompts.map((each) => ({ ...each, tool: each.prompt }));
+    const found = findTool(wanted, offered);
+    const isReady = troupe.status.some((row) => row.server === found?.server && isUsable(row));
+    if (found === undefined || !isReady) {
+      if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
+      throw new UsageError(noSuchTool(wanted, servers, offered, 'prompt'));
+    }
+    requireArguments(found, args);
+    const { timeout } = flags;
+    const limits = timeout === undefined ? {} : { timeoutMs: timeout, totalTimeoutMs: timeout };
+    const result = await troupe.getPrompt(found.name, args, { signal, ...limits });
+    if (flags.json) terminal.printJson(result, 2);
+    else terminal.print(render(result, terminal));
+    return EXIT.fine;
+  });
+}
+
+/** The arguments of prompts are strings (MCP 2025-11-25, Prompts). */
+function toStrings(given: GivenArguments): Readonly<Record<string, string>> {
+  if (given.kind === 'pairs') return Object.fromEntries(given.pairs);
+  const wrong = Object.entries(given.value).find(([, value]) => typeof value !== 'string');
+  if (wrong !== undefined)
+    throw new UsageError(`'${oneLine(wrong[0])}': an argument of a prompt is a string`);
+  return given.value as Record<string, string>;
+}
+
+function requireArguments(
+  { arguments: known = [] }: CatalogPrompt,
+  args: Readonly<Record<string, string>>,
+): void {
+  const missing = known.filter(({ name, required }) => required === true && !Object.hasOwn(args, name));
+  if (missing.length === 0) return;
+  throw new UsageError(`the prompt needs ${missing.map(({ name }) => `${oneLine(name)}=…`).join(' ')}`);
+}
+
+function render({ messages }: GetPromptResult, { colors, stdout }: Terminal): string {
+  const shown = (text: string): string => (stdout.isTTY === true ? manyLines(text) : text);
+  return messages
+    .map(
+      ({ role, content }) =>
+        `${colors.bold(`${oneLine(role)}:`)} ${shown(renderCallResult({ content: [content] }))}`,
+    )
+    .join('\n\n');
+}

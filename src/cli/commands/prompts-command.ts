@@ -1,0 +1,70 @@
+/** `troupe prompts`: the prompts of the servers, each with its arguments. */
+import type { CatalogPrompt } from '../../catalog/prompt.js';
+import { serversNamed } from '../arguments/tool-target.js';
+import type { Flags } from '../arguments/flags.js';
+import { readConfiguration, requireEnabled } from '../configured-servers.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
+import { countOf } from '../output/duration.js';
+import { isUsable, noteFailures } from '../output/server-notes.js';
+import { withServers } from '../with-servers.js';
+import type { ListTarget } from './resources-command.js';
+
+/** `EXIT.failed` if a requested server did not become ready; what the others offer is shown. */
+export async function prompts(
+  flags: Flags,
+  terminal: Terminal,
+  { servers, stdin }: ListTarget,
+): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
+  return withServers(flags, terminal, { configuration, servers: asked, stdin }, async (troupe) => {
+    const usable = troupe.status.filter(isUsable).map(({ server }) => server);
+    const shown = asked.filter((name) => usable.includes(name));
+    const listed = troupe.prompts.filter(({ server }) => shown.includes(server));
+    if (flags.json) terminal.printJson(listed.map(toJson), 2);
+    else if (shown.length > 0) terminal.print(render(shown, listed, terminal.colors));
+    return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
+  });
+}
+
+/** Every field is present; a value that a prompt does not state is null. */
+function toJson({ name, server, prompt, title, description, arguments: args = [] }: CatalogPrompt) {
+  return {
+    name,
+    server,
+    prompt,
+    title: title ?? null,
+    description: description ?? null,
+    arguments: args.map((each) => ({
+      name: each.name,
+      description: each.description ?? null,
+      required: each.required === true,
+    })),
+  };
+}
+
+/** Every requested server has its group, even an empty one. */
+function render(servers: readonly string[], prompts: readonly CatalogPrompt[], colors: Colors): string {
+  return servers
+    .map((server) => {
+      const own = prompts.filter((each) => each.server === server);
+      const title = `${colors.bold(nameOf(server))} ${colors.dim(`(${countOf(own.length, 'prompt')})`)}`;
+      return [title, ...own.flatMap((each) => lines(each, colors))].join('\n');
+    })
+    .join('\n\n');
+}
+
+function lines(
+  { prompt, title, description, arguments: args = [] }: CatalogPrompt,
+  colors: Colors,
+): string[] {
+  const names = args
+    .toSorted((a, b) => Number(b.required === true) - Number(a.required === true))
+    .map(({ name, required }) => `${oneLine(name)}${required === true ? '' : '?'}`);
+  const text = oneLine(description ?? title ?? '');
+  return [
+    `  ${colors.cyan(oneLine(prompt))}(${names.join(', ')})`,
+    ...(text === '' ? [] : [`      ${colors.dim(text)}`]),
+  ];
+}

@@ -1,0 +1,19 @@
+/** What the declarations of commands share. */
+import type { Command } from 'commander';
+import type { Flags } from '../arguments/flags.js';
+import type { ExitCode } from '../exit.js';
+import type { Streams, Terminal } from '../output/terminal.js';
+
+/** The parts of a process that the command needs. */
+export interface Host extends Streams {
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+export type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
+
+/** Runs the work of a command with its flags. */
+export type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) => Promise<void>;
+
+export function addCommand(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
+}

@@ -1,0 +1,15 @@
+/** Changes JSON with comments in one place. */
+import { applyEdits, modify } from 'jsonc-parser';
+import type { TextEdit } from './edit-text.js';
+
+/** The indentation and the line ends are those of the text; two spaces if it has none. */
+export function editJson(text: string, { path, value }: TextEdit): string {
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+  const isTabs = indent.startsWith('\t');
+  const formattingOptions = { insertSpaces: !isTabs, tabSize: isTabs ? 1 : indent.length, eol };
+  const body = text.trim() === '' ? `{}${eol}` : text;
+  // A formatted removal would format the neighbour too.
+  const options = value === undefined ? {} : { formattingOptions };
+  return applyEdits(body, modify(body, [...path], value, options));
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { CRASHING, QUICK, useTeam } from '../../support/team.js';
+import { runTroupe } from '../../support/troupe-process.js';
+
+useLeakCheck();
+const team = useTeam();
+
+interface Finding {
+  readonly about: string;
+  readonly name: string;
+  readonly level: string;
+  readonly message: string;
+  readonly advice: readonly string[];
+}
+
+async function examine(...words: readonly string[]) {
+  const project = join(team().folder, 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  const env = {
+    HOME: team().folder,
+    XDG_CONFIG_HOME: join(team().folder, 'config'),
+    HTTPS_PROXY: 'http://u:secret@p',
+  };
+  const { code, stdout, stderr } = await runTroupe(['doctor', ...words], { cwd: project, env });
+  expect(`${stdout}${stderr}`).not.toContain('secret');
+  return { code, stdout };
+}
+
+describe('troupe doctor', () => {
+  it('examines machine, files and servers, and fails if one is wrong.', async () => {
+    const config = team().write('some.json', {
+      quick: QUICK,
+      crashing: CRASHING,
+      off: { command: 'x', enabled: false },
+      wrong: { command: 7 },
+    });
+    const { code, stdout } = await examine('--json', '--config', config);
+    expect(code).toBe(1);
+    const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: readonly Finding[] };
+    expect(ok).toBe(false);
+    const servers = findings.filter(({ about }) => about === 'server');
+    expect(Object.fromEntries(servers.map(({ name, level }) => [name, level]))).toEqual({
+      quick: 'ok',
+      crashing: 'error',
+      off: 'note',
+      wrong: 'error',
+    });
+    const crashing = servers.find(({ name }) => name === 'crashing');
+    expect(crashing?.advice.join('\n')).toContain('cannot open the');
+    expect(findings.find(({ name }) => name === config)).toMatchObject({ about: 'source', level: 'ok' });
+    expect(findings.find(({ name }) => name === '.mcp.json')).toMatchObject({ level: 'note' });
+    expect(findings.find(({ name }) => name === 'proxy')).toMatchObject({ level: 'note' });
+  });
+
+  it('is content without servers and with good ones, and reports an unreadable file.', async () => {
+    expect((await examine()).code).toBe(0);
+    const good = team().write('good.json', { quick: QUICK });
+    const { code, stdout } = await examine('quick', '--config', good);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/\n {2}✓ quick: runs .*\n\nNothing is wrong\.\n$/),
+    ]);
+    writeFileSync(join(team().folder, 'project/.mcp.json'), '{ "mcpServers": ');
+    expect((await examine()).stdout).toMatch(/✗ \.mcp\.json: /);
+  });
+});

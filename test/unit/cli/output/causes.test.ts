@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import picocolors from 'picocolors';
+import type { ReplayReport } from '../../../../src/event-log/replay/replay-log.js';
+import type { ConnectionSummary } from '../../../../src/event-log/replay/summary.js';
+import { summarizeWithCause } from '../../../../src/cli/output/failure-report.js';
+import { renderReplay } from '../../../../src/cli/commands/replay-command.js';
+import type { Failure } from '../../../../machines/policy/failure.js';
+
+const EXITED: Failure = {
+  code: 'process-exited',
+  phase: 'handshake',
+  message: 'The server exited with code 1.',
+  at: 0,
+  stderrTail: ['Error: no API token', '    at main (server.js:1:1)', '', 'Node.js v20.20.2'],
+};
+
+describe('a failure in one line', () => {
+  it('tells the cause: the hint, or the line of the output that reports the error.', () => {
+    expect(summarizeWithCause(EXITED)).toMatch(/^process-exited: .* Error: no API token$/);
+    expect(summarizeWithCause({ ...EXITED, hint: 'Do this.' })).toMatch(/ Do this\.$/);
+    expect(summarizeWithCause({ ...EXITED, stderrTail: [] })).toMatch(/ code 1\.$/);
+  });
+
+  it('is printed once by a replay, with its number.', () => {
+    const summary: ConnectionSummary = {
+      state: 'failed',
+      generation: 3,
+      states: {},
+      attempts: 3,
+      failures: [EXITED, { ...EXITED, at: 5 }, { ...EXITED, at: 9, stderrTail: ['panic: disk full'] }],
+      failureCodes: { 'process-exited': 3 },
+      rejected: [],
+    };
+    const report = {
+      connections: new Map([['db', summary]]),
+      divergences: [],
+      divergenceCount: 0,
+      entries: 9,
+    };
+    const text = renderReplay(report as unknown as ReplayReport, picocolors.createColors(false));
+    expect(text.match(/no API token/g)).toHaveLength(1);
+    expect(text).toMatch(/no API token \(× 2\)\n.*panic: disk full\n/);
+  });
+});

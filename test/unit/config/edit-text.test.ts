@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { editText, EditRefused } from '../../../src/config/files/edit-text.js';
+import type { Syntax } from '../../../src/config/files/layout.js';
+
+const ENTRY = { command: 'node', args: ['b.mjs'] };
+const ADD = { path: ['mcpServers', 'b'], value: ENTRY } as const;
+const REMOVE = { path: ['mcpServers', 'a'] } as const;
+const DISABLE = { path: ['mcpServers', 'a', 'enabled'], value: false } as const;
+
+const JSON_TEXT = `// first
+{
+    /* others */ "theme": "dark",
+    "mcpServers": {
+        // of a
+        "a": { "command": "a" }, // after a
+        "z": { "command": "z" },
+    },
+}
+`;
+
+const YAML_TEXT = `# first
+theme: 'dark'
+mcpServers:
+    # of a
+    a:
+        command: "a" # after a
+
+    z: { command: z }
+`;
+
+describe('an edit', () => {
+  it('changes JSON in one place, with its comments, order and indentation.', async () => {
+    expect(await editText(JSON_TEXT, 'json', DISABLE)).toBe(
+      JSON_TEXT.replace(
+        '{ "command": "a" }',
+        '{\n            "command": "a",\n            "enabled": false\n        }',
+      ),
+    );
+    const added = await editText(JSON_TEXT, 'json', ADD);
+    expect(added.startsWith(JSON_TEXT.slice(0, JSON_TEXT.indexOf('"z"')))).toBe(true);
+    expect(added).toContain('\n        "b": {\n            "command": "node",');
+    const removed = await editText(JSON_TEXT, 'json', REMOVE);
+    expect(removed).not.toContain('"a"');
+    for (const kept of ['// first', '/* others */', '"z": { "command": "z" }'])
+      expect(removed).toContain(kept);
+  });
+
+  it('changes YAML in one place, with its comments, order, quotes and indentation.', async () => {
+    expect(await editText(YAML_TEXT, 'yaml', DISABLE)).toBe(
+      YAML_TEXT.replace('# after a\n', '# after a\n        enabled: false\n'),
+    );
+    const added = await editText(YAML_TEXT, 'yaml', ADD);
+    expect(added).toContain(YAML_TEXT.trimEnd());
+    expect(added).toContain('\n    b:\n        command: node\n');
+    const removed = await editText(YAML_TEXT, 'yaml', REMOVE);
+    for (const kept of ['# first', "theme: 'dark'", 'z: { command: z }']) expect(removed).toContain(kept);
+  });
+
+  it('adds a table to TOML at its end, and refuses every other change with its line.', async () => {
+    const text = '# first\n[mcp_servers.a]\ncommand = "a" # after a\n';
+    const added = await editText(text, 'toml', { path: ['mcp_servers', 'b'], value: ENTRY });
+    expect(added).toBe(`${text}\n[mcp_servers.b]\ncommand = "node"\nargs = [ "b.mjs" ]\n`);
+    for (const value of [undefined, { command: 'x' }]) {
+      const edit = { path: ['mcp_servers', 'a'], ...(value && { value }) } as const;
+      await expect(editText(text, 'toml', edit)).rejects.toThrow(/^2: /);
+    }
+    const disabling = { path: ['mcp_servers', 'a', 'enabled'], value: false } as const;
+    await expect(editText(text, 'toml', disabling)).rejects.toThrow(EditRefused);
+  });
+
+  it.each<[Syntax, string]>([
+    ['json', ''],
+    ['json', '{}'],
+    ['json', '{ "mcpServers": {} }'],
+    ['yaml', ''],
+    ['yaml', 'mcpServers: {}\n'],
+    ['yaml', '# only a comment\n'],
+  ])('fills an empty file: %s %j', async (syntax, text) => {
+    const edited = await editText(text, syntax, ADD);
+    expect(edited.endsWith('\n') || text === '{}' || text.includes('{} }')).toBe(true);
+    await expect(editText(edited, syntax, { path: ['mcpServers', 'b'] })).resolves.not.toContain('node');
+  });
+
+  it('keeps line ends and the byte order mark.', async () => {
+    for (const [syntax, text] of [
+      ['json', JSON_TEXT],
+      ['yaml', YAML_TEXT],
+    ] as const) {
+      const windows = `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+      const edited = await editText(windows, syntax, ADD);
+      expect(edited.startsWith('\uFEFF')).toBe(true);
+      expect(edited).not.toMatch(/[^\r]\n/);
+    }
+  });
+
+  it.each<[Syntax, string]>([
+    ['json', '{ "mcpServers": '],
+    ['json', '{ "mcpServers": { "a": {}, "a": {} } }'],
+    ['json', '{ "mcpServers": [] }'],
+    ['yaml', 'mcpServers: [\n'],
+    ['yaml', 'mcpServers: text\n'],
+    ['yaml', 'mcpServers: &all\n  a: {}\nothers: *all\n'],
+  ])('refuses a text in which more would change: %s %j', async (syntax, text) => {
+    await expect(editText(text, syntax, ADD)).rejects.toThrow(EditRefused);
+  });
+});

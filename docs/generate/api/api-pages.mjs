@@ -5,7 +5,7 @@
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, ReflectionKind } from 'typedoc';
 import { cell, page, table } from '../markdown.mjs';
@@ -71,7 +71,8 @@ export async function apiPages(
     ...OPTIONS,
     name,
     tsconfig,
-    entryPoints: entries.map(({ types }) => join(root, types)),
+    // TypeDoc reads them as globs.
+    entryPoints: entries.map(({ types }) => join(root, types).replaceAll(sep, '/')),
   });
   const project = await app.convert();
   if (project === undefined) throw new Error('The declarations in dist cannot be read.');

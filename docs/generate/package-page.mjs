@@ -14,17 +14,12 @@ export function packagePage({ manifest, installed, bundled, footprint, types }) 
       'Troupe only matches their types.',
     table(['Package', 'Range', 'Tested with'], frameworkRows(manifest, installed)),
     '## Declarations',
-    'A strict program (`exactOptionalPropertyTypes`, `skipLibCheck: false`, no types of the DOM) that imports Troupe, the gateway ' +
-      'and the adapters without a framework. The entry points that share types with XState (`./machines`, `./charts`, ' +
+    'These compile a strict program (`exactOptionalPropertyTypes`, `skipLibCheck: false`, no types of the DOM) that imports Troupe, ' +
+      'the gateway and the adapters without a framework. The entry points that share types with XState (`./machines`, `./charts`, ' +
       '`./event-log`, `./testing`, `./xstate`) need `skipLibCheck: true` together with `exactOptionalPropertyTypes`, as XState itself does.',
     table(
-      ['TypeScript', '`@types/node`', 'Module resolution', ''],
-      types.map(({ compiler, node, way, compiles }) => [
-        compiler,
-        node,
-        way,
-        compiles ? 'compiles' : 'is refused by TypeScript: Troupe is an ES module',
-      ]),
+      ['TypeScript', '`@types/node`', 'Module resolution'],
+      types.map(({ compiler, node, way }) => [compiler, node, way]),
     ),
     '## Footprint',
     `\`npm install ${manifest.name}\` brings ${footprint.packages} packages with ${footprint.mb} MB on disk; Troupe itself has ` +

@@ -28,6 +28,7 @@ export type { ServerIdentity } from '../../machines/connection/connection.events
 
 export { createLogFile } from './record/file-store.js';
 
+export { expectReplays } from './replay/expect-replays.js';
 export { replayLog, type ReplayOptions, type ReplayReport } from './replay/replay-log.js';
 export type { ReplayAgainst } from './replay/replay-machines.js';
 export type { ContextDifference, Divergence, ReplayMethod } from './replay/divergence.js';

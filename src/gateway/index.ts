@@ -8,6 +8,7 @@ export type { ConnectOptions, Gateway, GatewayEvent, GatewaySession, RequestTerm
 
 export type { GatewayOptions } from './gateway-options.js';
 
+export type { RequestHeaders } from '../transports/session-transport.js';
 export { createJwtVerifier, type JwtVerifierOptions } from './http/http-jwt.js';
 export { serveHttp } from './http/serve-http.js';
 export { serveStdio } from './stdio/serve-stdio.js';

@@ -5,6 +5,7 @@
  * A call through `call_tool` becomes a call of the tool itself before anything else looks at it, so that approval, review,
  * filters, hooks, events and errors name the tool and not `call_tool`.
  */
+import { asText } from '../text/as-text.js';
 import { argumentsIn } from '../json/json-arguments.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { ToolAnnotations } from '../mcp/server-offers.js';
@@ -135,7 +136,7 @@ export async function searchFor<T extends SearchedTool>(
 export function toolToDescribe<T extends SearchedTool>(tools: readonly T[], { name }: JsonObject): T {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
-  const shown = String(name).slice(0, MAX_SHOWN_NAME);
+  const shown = asText(name).slice(0, MAX_SHOWN_NAME);
   throw new SearchArgumentsError(`there is no tool called '${shown}': search for one first`);
 }
 

@@ -31,7 +31,6 @@ export type {
 export { createRecordedServer } from './recorded-server.js';
 export type { RecordedServer, RecordedServerOptions, UnmatchedRequest } from './recorded-server.js';
 export type { MatchRequests, RecordedRequest } from './recorded-requests.js';
-export { expectReplays } from './expect-replays.js';
 export { createFakeTransport, FakeTransport } from './fake-transport.js';
 export type { FakeTransportOptions, Wait } from './fake-transport.js';
 export { createControlledClock } from './controlled-clock.js';

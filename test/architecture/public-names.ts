@@ -108,7 +108,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     subpath: './event-log',
     target: 'src/event-log/index',
     values: names(`
-      LOG_FORMAT MAX_LINE_BYTES POLICY_VERSION connectionName createLogFile readLog replayLog
+      LOG_FORMAT MAX_LINE_BYTES POLICY_VERSION connectionName createLogFile expectReplays readLog replayLog
       openLog
     `),
     types: names(`
@@ -137,7 +137,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
     types: names(`
       Offer OfferMode OfferOptions
-      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestTerms
+      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestHeaders RequestTerms
       HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
@@ -147,7 +147,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
-      errorEvent expectNoLeaks expectReplays possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+      errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver

@@ -8,6 +8,7 @@ import { findSources } from '../../config/files/file-discovery.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
 import { findProgram, variable } from '../../platform/find-program.js';
+import { THIS_PLATFORM } from '../../platform/platform.js';
 import { isAbsence } from '../../storage/stored-file.js';
 import { userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { messageOf, reasonOf } from '../../text/error-message.js';
@@ -70,7 +71,7 @@ async function examineMachine(): Promise<readonly Finding[]> {
   const versions = finding(
     'versions',
     'ok',
-    `troupe ${PACKAGE.version}, Node.js ${process.versions.node}, ${process.platform} ${process.arch}`,
+    `troupe ${PACKAGE.version}, Node.js ${process.versions.node}, ${THIS_PLATFORM.name} ${process.arch}`,
   );
   return [
     versions,

@@ -5,6 +5,7 @@
  * S1. The acknowledgement comes first; changes before it are reported after it, once.
  * S2. Only what was asked for is sent.
  */
+import { asText } from '../../text/as-text.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { NotifiedList } from './client-catalog.js';
 import { subscriptionMeta } from './envelope.js';
@@ -85,7 +86,7 @@ export class ChangeStream {
 
   #send(method: string, params: JsonObject): void {
     if (this.#early !== undefined) {
-      this.#early.set(`${method} ${String(params['uri'])}`, () => this.#send(method, params));
+      this.#early.set(`${method} ${asText(params['uri'])}`, () => this.#send(method, params));
       return;
     }
     const { _meta: meta } = params;

@@ -6,6 +6,7 @@
  * F2. A state that a client brings back leads only to the request that it was given for, and only once.
  * F3. A log message goes only to a request that wants its level.
  */
+import { asText } from '../../text/as-text.js';
 import { randomUUID } from 'node:crypto';
 import type { Implementation, LoggingLevel } from '../../mcp/session.js';
 import { settlesWithin } from '../../async/timers.js';
@@ -229,7 +230,7 @@ function mirroredBy(name: unknown, { offering }: Serving): readonly MirroredArgu
     mirrored.get(tools) ??
     new Map(tools.map((tool) => [tool.name, mirroredArguments(tool.inputSchema) ?? []] as const));
   mirrored.set(tools, known);
-  return known.get(String(name)) ?? [];
+  return known.get(asText(name)) ?? [];
 }
 
 /**

@@ -144,6 +144,7 @@ describe('A client without a session', () => {
     const { state } = questionIn(await call('ask', { ...FORM_ARGS, keeps: true }, ALL));
     await clock.advance(60_000);
     await upstream.when(() => upstream.cancelled.includes('ada'));
+    expect(upstream.of('tools/call')).toHaveLength(1);
     const late = await call('ask', { ...FORM_ARGS, keeps: true }, ALL, { requestState: state });
     expect(late.error).toMatchObject({ code: -32602, data: { reason: 'unknown-request-state' } });
   });
@@ -204,6 +205,7 @@ describe('A client without a session', () => {
     leaving.abort();
     await reply;
     await upstream.when(() => upstream.cancelled.includes('ada'));
+    expect(upstream.of('tools/call')).toHaveLength(1);
   });
 
   it('gets progress and the log messages that it wants before the answer.', async () => {

@@ -4,7 +4,7 @@ import { connectionMachine } from '../../../machines/connection/connection.machi
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { replayLog } from '../../../src/event-log/replay/replay-log.js';
 import type { ReplayAgainst } from '../../../src/event-log/replay/replay-machines.js';
-import { expectReplays } from '../../../src/testing/expect-replays.js';
+import { expectReplays } from '../../../src/event-log/replay/expect-replays.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';

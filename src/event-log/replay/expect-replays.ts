@@ -1,7 +1,7 @@
 /** Replays a recorded log in a test, and fails with what differs. */
-import type { LogSource } from '../event-log/format/log-source.js';
-import { stateText, type Divergence } from '../event-log/replay/divergence.js';
-import { replayLog, type ReplayOptions, type ReplayReport } from '../event-log/replay/replay-log.js';
+import type { LogSource } from '../format/log-source.js';
+import { stateText, type Divergence } from './divergence.js';
+import { replayLog, type ReplayOptions, type ReplayReport } from './replay-log.js';
 
 const MAX_SHOWN = 3;
 
@@ -18,8 +18,8 @@ const MAX_SHOWN = 3;
  *
  * @example
  * ```ts
+ * import { expectReplays } from 'mcp-troupe/event-log';
  * import { connectionMachine } from 'mcp-troupe/machines';
- * import { expectReplays } from 'mcp-troupe/testing';
  *
  * await expectReplays('test/incidents/docs.jsonl', { against: { connectionMachine } });
  * ```

@@ -99,7 +99,10 @@ const calling = (call: Plan[string]): Plan => newWith({ 'tools/call': call });
 
 function refusingEveryOther(reply: Reply): Plan[string] {
   let isRefused = false;
-  return () => ((isRefused = !isRefused) ? error(-32022, { supported: [NEW] }) : reply);
+  return () => {
+    isRefused = !isRefused;
+    return isRefused ? error(-32022, { supported: [NEW] }) : reply;
+  };
 }
 
 /** An old server works in the old era, whatever it makes of the new one. */

@@ -154,6 +154,26 @@ describe('a server of the second version of the SDK', () => {
   );
 });
 
+describe('a program of the new era', () => {
+  const program = fileURLToPath(new URL('../../support/shy-program.mjs', import.meta.url));
+
+  it.each(['exit', 'silent'])(
+    'that answers initialize with: %s, is asked in its era by its next process',
+    async (how) => {
+      const policy = { ...POLICY, handshakeTimeoutMs: 2_000 };
+      const entry = { command: process.execPath, args: [program, how], policy };
+      await using troupe = createTroupe({ servers: { a: entry }, cache: false });
+      const events = recordEvents(troupe.events$);
+      await troupe.start();
+      await events.when('connection.ready');
+      const connection = troupe.connection('a')!;
+      const { content } = await connection.callTool('shy');
+      expect(connection.status).toMatchObject({ state: 'ready', protocolVersion: NEW, attempt: 2 });
+      expect(content).toEqual([{ type: 'text', text: String(troupe.status[0]!.pid) }]);
+    },
+  );
+});
+
 describe('a published server of the new era', () => {
   const command = process.execPath;
   const args = [resolve('node_modules/@upstash/context7-mcp/dist/index.js')];

@@ -1,6 +1,7 @@
 /** What the eras of MCP have no common form for, through the gateway: visits of addresses, and questions of either era. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveHttp, type HttpService } from '../../../src/gateway/http/serve-http.js';
+import type { ServeHttpOptions } from '../../../src/gateway/http/serve-http-options.js';
 import { useGateways } from '../../support/gateway-rig.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { refuse, ScriptedServer, text, type Handler } from '../../support/scripted-server.js';
@@ -36,14 +37,21 @@ const asking =
       ? { resultType: 'input_required', inputRequests: requests, requestState: 'sealed' }
       : text(JSON.stringify([params['inputResponses'], params['requestState']]));
 
-async function serve(server: ScriptedServer) {
+async function serve(server: ScriptedServer, http: ServeHttpOptions = {}) {
   const { gateway, clock, client } = gateways.make({ servers: { s: inProcess(server) }, cache: false });
   await passTime(clock, gateway.start());
-  const service = await serveHttp(gateway, { clock });
+  const service = await serveHttp(gateway, { clock, ...http });
   services.push(service);
   const call = (about: Stateless, round: Params = {}): Promise<Answer> =>
     exchange(service.port, 'tools/call', { name: 'mcp__s__echo', arguments: {}, ...round }, about);
-  return { call, client };
+  const read = (user: string): Promise<Answer> =>
+    exchange(
+      service.port,
+      'resources/read',
+      { uri: 'note://mine' },
+      { headers: { authorization: `Bearer ${user}` } },
+    );
+  return { call, client, read };
 }
 
 describe('A server of the old era that wants an address visited first', () => {
@@ -154,5 +162,26 @@ describe('A server of the new era', () => {
       'sealed',
     ]);
     expect(ada.questions).toEqual(['Please agree']);
+  });
+});
+
+describe('What a server gives as private', () => {
+  it('is read again for every user, and never kept.', async () => {
+    let reads = 0;
+    const hints = { ttlMs: 60_000, cacheScope: 'private' };
+    const server = new ScriptedServer({
+      era: 'new',
+      capabilities: { resources: {} },
+      on: {
+        'resources/list': { result: { resources: [{ uri: 'note://mine', name: 'mine' }], ...hints } },
+        'resources/read': ({ uri }) => ({ contents: [{ uri, text: String((reads += 1)) }], ...hints }),
+      },
+    });
+    const verifyToken = async (token: string) => ({ subject: token, scopes: [] });
+    const { read } = await serve(server, { oauth: { issuers: ['https://as.example'], verifyToken } });
+    const answers = [await read('ada'), await read('bob'), await read('ada')];
+    expect(answers.map(({ result }) => result)).toMatchObject(
+      ['1', '2', '3'].map((text) => ({ contents: [{ text }], ...hints })),
+    );
   });
 });

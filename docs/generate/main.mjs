@@ -100,13 +100,18 @@ async function generate() {
 }
 
 /**
- * Pages and data look as the formatter of the project wants them. Charts are left as they were written, and so are the
- * pages on the API: their tables are too wide to be aligned.
+ * Pages and data look as the formatter of the project wants them, except that tables of the reference are not aligned: they
+ * are too wide, and half of a page would be spaces. Charts and the pages on the API are left as they were written.
  */
 async function formatted({ path, text }) {
   if (!/\.(md|json)$/.test(path) || path.includes('/reference/api/')) return { path, text };
   const options = await resolveConfig(join(ROOT, path));
-  return { path, text: await format(text, { ...options, filepath: path }) };
+  const page = await format(text, { ...options, filepath: path });
+  return { path, text: path.startsWith('docs/reference/') ? withoutPadding(page) : page };
+}
+
+function withoutPadding(page) {
+  return page.replace(/^\|.*\|$/gm, (row) => row.replace(/ +\|/g, ' |').replace(/-{4,}/g, '---'));
 }
 
 async function write(files) {

@@ -183,6 +183,20 @@ export function isSameIssuer(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
+/**
+ * Whether an answer of the authorization endpoint comes from this authorization server. `named` is its `iss`, null if it has
+ * none. Issuers are compared as texts, without normalization (RFC 9207 section 2.4).
+ */
+export function isAnswerOf(
+  { issuer, isAssumed, state }: AuthorizationLocation,
+  named: string | null,
+): boolean {
+  if (isAssumed) return true;
+  const { authorizationServerMetadata: metadata } = state;
+  if (named === null) return metadata?.['authorization_response_iss_parameter_supported'] !== true;
+  return metadata === undefined ? isSameIssuer(named, issuer) : named === metadata.issuer;
+}
+
 async function findResourceMetadata({
   serverUrl,
   resourceMetadataUrl,

@@ -16,7 +16,7 @@ import { messageOf } from '../text/error-message.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
 import type { LoopbackPlace } from './entry-oauth.js';
-import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
+import { isAnswerOf, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
 import { toScopes } from './challenge.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
 import { type StoredOAuthProvider, viewOf } from './oauth-provider.js';
@@ -217,11 +217,9 @@ export class SignIn {
     const refuse = (message: string): TransportError =>
       new TransportError({ code: 'auth-required', message, hint: 'Retry it to be asked again.' });
     if (!this.#isOurs(params)) return refuse('The answer belongs to another sign-in: its state is wrong.');
-    const issuer = params.get('iss');
-    // RFC 9207 section 2.4.
     const place = this.#place;
-    if (issuer !== null && place?.isAssumed === false && !isSameIssuer(issuer, place.issuer)) {
-      return refuse('The answer comes from a different authorization server.');
+    if (place !== undefined && !isAnswerOf(place, params.get('iss'))) {
+      return refuse('The answer comes from a different authorization server, or does not name its own.');
     }
     const error = params.get('error');
     if (error === null) return undefined;

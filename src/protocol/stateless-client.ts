@@ -24,6 +24,7 @@ import { cancellationOf, MessageClient } from './message-client.js';
 import { mirroredArguments, requestHeaders, type MirroredArgument } from './mirrored-headers.js';
 import {
   METHOD_NOT_FOUND,
+  ProtocolFailure,
   RequestLostError,
   RpcError,
   type Listening,
@@ -76,8 +77,14 @@ class StatelessClient extends MessageClient {
     this.attach(transport);
     const { meta } = this.options;
     const params = meta === undefined ? {} : { _meta: meta };
-    const discovered = await this.#ask(DISCOVER, params, { signal }).catch((error: unknown) => {
-      throw (error instanceof RpcError ? versionRefusal(error) : undefined) ?? error;
+    const discover = (): Promise<JsonObject> =>
+      this.#ask(DISCOVER, params, { signal }).catch((error: unknown) => {
+        throw (error instanceof RpcError ? versionRefusal(error) : undefined) ?? error;
+      });
+    const discovered = await discover().catch((error: unknown) => {
+      // It supports the very version that it refused: it may take it when it is named a second time.
+      if (error instanceof ProtocolFailure && error.versions.includes(NEW_VERSION)) return discover();
+      throw error;
     });
     const identity = parseDiscoverResult(discovered);
     this.#capabilities = identity.capabilities;

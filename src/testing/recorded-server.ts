@@ -12,6 +12,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Transport } from '../mcp/transport.js';
+import { eraOf, NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { isLogText } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
@@ -160,7 +161,8 @@ const HOST_REQUESTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The other methods that a recorded session may have answered. */
-const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
+const USUAL_METHODS = ['ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
+const DISCOVER = 'server/discover';
 const TEMPLATES = 'resources/templates/list';
 
 /** The end of an in-process session can have a reason. */
@@ -177,6 +179,8 @@ class Player implements RecordedServer {
   readonly #used = new Set<object>();
   readonly #match: MatchRequests;
   readonly #isStrict: boolean;
+  /** Whether the server was spoken to in the version without sessions, which begins with another request. */
+  readonly #isNewEra: boolean;
   readonly clock: Clock;
   readonly unmatched: UnmatchedRequest[] = [];
 
@@ -186,9 +190,11 @@ class Player implements RecordedServer {
     this.#match = match;
     this.#isStrict = strict;
     this.#recorded = recorded;
+    this.#isNewEra = recorded.sessions.some(({ handshake }) => isOfNewEra(handshake));
     const methods = recorded.sessions.flatMap(({ answers }) => answers.map(({ request }) => request.method));
     const on: Record<string, Handler> = {};
-    for (const method of new Set([...USUAL_METHODS, TEMPLATES, ...methods]))
+    const opening = this.#isNewEra ? DISCOVER : 'initialize';
+    for (const method of new Set([opening, ...USUAL_METHODS, TEMPLATES, ...methods]))
       on[method] = (params, { session }) => this.#answer(session, method, params);
     const beforeConnect = (session: number): Promise<void> => this.#open(session);
     this.#server = new ScriptedServer({ on, beforeConnect }, this.clock);
@@ -199,6 +205,7 @@ class Player implements RecordedServer {
     return {
       type: 'in-process',
       server: this,
+      ...(this.#isNewEra && { protocol: 'new' }),
       ...(policy !== undefined && { policy: { ...policy, idleStopMs: 0 } }),
     };
   }
@@ -297,7 +304,7 @@ class Player implements RecordedServer {
 
   /** The recorded outcome of such a request; undefined if the log has none. */
   #planned(session: RecordedSession, method: string): RecordedOutcome<unknown> | undefined {
-    if (method === 'initialize') return session.handshake;
+    if (method === 'initialize' || method === DISCOVER) return session.handshake;
     if (method === 'tools/list') return this.#take(session.tools, () => true) ?? session.tools.at(-1);
     return method === 'ping' ? this.#take(session.probes, () => true) : undefined;
   }
@@ -349,6 +356,8 @@ function plainAnswer(session: RecordedSession, method: string, params: Params, v
   switch (method) {
     case 'initialize':
       return plainIdentity(session, params);
+    case DISCOVER:
+      return { supportedVersions: [NEW_VERSION], ...plainIdentity(session, params) };
     case 'ping':
       return {};
     case 'tools/list':
@@ -371,7 +380,7 @@ function plainAnswer(session: RecordedSession, method: string, params: Params, v
   }
 }
 
-function plainIdentity({ handshake }: RecordedSession, params: Params): unknown {
+function plainIdentity({ handshake }: RecordedSession, params: Params): object {
   const identity = handshake !== undefined && 'value' in handshake ? handshake.value : undefined;
   return {
     protocolVersion: identity?.protocolVersion || params['protocolVersion'],
@@ -379,6 +388,10 @@ function plainIdentity({ handshake }: RecordedSession, params: Params): unknown 
     serverInfo: identity?.info ?? NOBODY,
     ...(typeof identity?.instructions === 'string' && { instructions: identity.instructions }),
   };
+}
+
+function isOfNewEra(handshake: RecordedSession['handshake']): boolean {
+  return handshake !== undefined && 'value' in handshake && eraOf(handshake.value?.protocolVersion) === 'new';
 }
 
 function many<T>(count: number | undefined, make: (number: number) => T): T[] {

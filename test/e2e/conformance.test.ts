@@ -25,6 +25,8 @@ describe('the conformance suites', () => {
     ['client', 'auth/scope-step-up'],
     ['client', 'auth/cross-app-access-complete-flow'],
     ['client-2025-11-25', 'sse-retry'],
+    ['client-2026-07-28', 'request-metadata'],
+    ['client-2026-07-28', 'sep-2322-client-request-state'],
   ])(
     'find nothing wrong with Troupe in the %s scenario %s.',
     async (id, scenario) => {
@@ -34,12 +36,13 @@ describe('the conformance suites', () => {
     LIMIT_MS,
   );
 
-  it(
-    'find nothing wrong with the gateway, which then exits with 0.',
-    async () => {
-      const gateway = await startGateway();
+  it.each(['server', 'server-2026-07-28'])(
+    'find nothing wrong with the gateway in the part %s, which then exits with 0.',
+    async (id) => {
+      const played = part(id);
+      const gateway = await startGateway(played.fixture);
       try {
-        const { problems } = await playPart(part('server'), { url: gateway.url, signal: within() });
+        const { problems } = await playPart(played, { url: gateway.url, signal: within() });
         expect(problems).toEqual([]);
       } finally {
         expect(await gateway.close()).toBe(0);

@@ -29,8 +29,8 @@ vi.mock('xstate', async (original) => {
 });
 
 // These two are replaced because no other way leads an error of Troupe itself into a real connection.
-vi.mock('../../src/actors/enrich-catalog.js', async (original) => {
-  const real = await original<typeof import('../../src/actors/enrich-catalog.js')>();
+vi.mock('../../src/actors/restore-preferences.js', async (original) => {
+  const real = await original<typeof import('../../src/actors/restore-preferences.js')>();
   const { failSoon, isMade } = await import('./real-paths/mistake.js');
   const restorePreferences: typeof real.restorePreferences = (...given) =>
     isMade('restoring') ? failSoon() : real.restorePreferences(...given);

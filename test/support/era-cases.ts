@@ -97,6 +97,14 @@ const newWith = (more: Plan): Plan => ({ ...MODERN, ...more });
 const discovering = (reply: Reply): Plan => newWith({ 'server/discover': () => reply });
 const calling = (call: Plan[string]): Plan => newWith({ 'tools/call': call });
 
+function refusingEveryOther(reply: Reply): Plan[string] {
+  let isRefused = false;
+  return () => {
+    isRefused = !isRefused;
+    return isRefused ? error(-32022, { supported: [NEW] }) : reply;
+  };
+}
+
 /** An old server works in the old era, whatever it makes of the new one. */
 const old = (reply: Reply, asked?: EraOutcome): EraCase => ({
   plan: oldWith(reply),
@@ -157,6 +165,9 @@ export const ERA_CASES: Readonly<Record<string, EraCase>> = {
   'new, refuses the version that it names': refusing(
     discovering(error(-32022, { supported: [NEW] })),
     'protocol-version',
+  ),
+  'new, refuses the version that it names once': modern(
+    newWith({ 'server/discover': refusingEveryOther(discovered()) }),
   ),
   'new, refuses without versions': refusing(discovering(error(-32022)), 'protocol-version'),
   'new, refuses initialize with its version': modern(

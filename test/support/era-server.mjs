@@ -49,6 +49,7 @@ function makeServer() {
         return text('done');
       },
     );
+    server.registerTool('pid', { inputSchema: z.object({}) }, () => text(process.pid));
     server.registerTool('cancelled', { inputSchema: z.object({}) }, () => text(cancelled));
     server.registerTool('deploy', { inputSchema: z.object({}) }, (_, { mcpReq }) => {
       const answer = acceptedContent(mcpReq.inputResponses, 'confirm');

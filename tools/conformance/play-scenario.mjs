@@ -6,6 +6,8 @@ import { employee, robotWithKey, robotWithSecret, withSecret, workload } from '.
 const LIMIT_MS = 40_000;
 const MAX_TRIES = 3;
 const SERVER = 'subject';
+/** Whether the scenario is one of the era without sessions. */
+const isNew = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === '2026-07-28';
 const REDIRECT = 'http://localhost:3000/callback';
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 
@@ -16,6 +18,14 @@ const SCENARIOS = {
     handlers: { elicitation: { form: () => ({ action: 'accept', content: {} }) } },
   },
   'json-schema-2020-12-preservation': { work: returnSchema },
+  'sep-2322-client-request-state': {
+    handlers: { elicitation: { form: () => ({ action: 'accept', content: { confirmed: true } }) } },
+    work: callAll,
+  },
+  'http-standard-headers': { work: useAll },
+  'http-custom-headers': { work: callGiven },
+  'http-invalid-tool-headers': { work: callAll },
+  'json-schema-ref-no-deref': { work: async () => {} },
   'auth/basic-cimd': { person: 'at the listener' },
   'auth/metadata-var1': { person: 'answers' },
   'auth/metadata-var2': { person: 'at the listener' },
@@ -58,13 +68,18 @@ async function answerLater(asked, connection) {
   try {
     await connection.finishAuth(await agree(asked));
   } catch (error) {
-    console.error(error.message);
+    // With a status, the answer was good, and the server wants another sign-in.
+    if (error.failure?.http === undefined) refuse(error);
   }
 }
 
 const isAsked = ({ type, url }) => type === 'connection.authRequired' && url !== undefined;
 /** Resolves when the last sign-in is over. */
 let signedIn = Promise.resolve();
+/** Rejects when the answer of a person was refused. */
+let refuse;
+const refused = new Promise((_, reject) => (refuse = reject));
+refused.catch(() => {});
 
 function finishLater(troupe) {
   troupe.events$.pipe(filter(isAsked)).subscribe(({ url }) => {
@@ -98,6 +113,23 @@ async function callFirst({ tools, events$ }, connection) {
   }
 }
 
+/** With the argument that a tool of one of the scenarios requires. */
+async function callAll({ tools }, connection) {
+  for (const { tool } of tools) await connection.callTool(tool, { region: 'here' }, { timeoutMs: LIMIT_MS });
+}
+
+async function useAll(troupe, connection) {
+  await callAll(troupe, connection);
+  await connection.refresh();
+  for (const { uri } of troupe.resources) await troupe.readResource(uri);
+  for (const { name } of troupe.prompts) await troupe.getPrompt(name);
+}
+
+async function callGiven(_, connection, { toolCalls }) {
+  for (const { name, arguments: given } of toolCalls)
+    await connection.callTool(name, given, { timeoutMs: LIMIT_MS });
+}
+
 async function returnSchema({ tools }, connection) {
   const { inputSchema } = tools.find(({ tool }) => tool === 'json_schema_2020_12_tool');
   await connection.callTool('json_schema_echo', { schema: inputSchema }, { timeoutMs: LIMIT_MS });
@@ -107,7 +139,9 @@ async function returnSchema({ tools }, connection) {
 export async function play(scenario, url, given) {
   const asked = { person: 'finishes later', work: callFirst, ...SCENARIOS[scenario] };
   const troupe = createTroupe({
-    servers: { [SERVER]: { type: 'http', url, policy: { maxAttempts: 1 } } },
+    servers: {
+      [SERVER]: { type: 'http', url, policy: { maxAttempts: 1 }, ...(isNew && { protocol: 'new' }) },
+    },
     cache: false,
     ...(asked.handlers && { handlers: asked.handlers }),
     ...(scenario.startsWith('auth/') && { auth: await authOf(asked, url, given) }),
@@ -117,8 +151,8 @@ export async function play(scenario, url, given) {
   try {
     await troupe.start();
     const connection = troupe.connection(SERVER);
-    await ready(connection, troupe.events$);
-    await asked.work(troupe, connection);
+    await Promise.race([ready(connection, troupe.events$), refused]);
+    await asked.work(troupe, connection, given);
   } finally {
     await troupe.close();
   }

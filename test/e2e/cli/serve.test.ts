@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { metaOf, NEW } from '../../support/stateless-http-client.js';
 import { EVERYTHING, faulty, MISSING, QUICK, useTeam } from '../../support/team.js';
 import { MAIN, runTroupe, TroupeProcess, type Finished } from '../../support/troupe-process.js';
 
@@ -49,6 +50,32 @@ function messagesOf({ stdout, stderr }: Pick<Finished, 'stdout' | 'stderr'>): re
 }
 
 describe('troupe serve on stdin and stdout', () => {
+  it('answers requests of both eras on the same pipe.', async () => {
+    const stateless = (id: string, method: string, params: object = {}): string =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: metaOf() } });
+    const echo = { name: 'mcp__quick__echo', arguments: { message: 'x' } };
+    const lines = [
+      stateless('discover', 'server/discover'),
+      stateless('before', 'tools/call', echo),
+      INITIALIZE,
+      INITIALIZED,
+      call(2, echo.name, echo.arguments),
+      stateless('after', 'tools/call', echo),
+      stateless('ping', 'ping'),
+    ];
+    const finished = await runTroupe(['serve', '--config', quick()], { stdin: lines.join('\n') });
+    const answers = messagesOf(finished).filter(({ id }) => id !== undefined);
+    const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    const content = [{ type: 'text', text: 'Echo: x' }];
+    expect([finished.code, answers.length]).toEqual([0, 6]);
+    expect(byId.get('discover')).toMatchObject({ result: { supportedVersions: [NEW] } });
+    for (const id of ['before', 'after'])
+      expect(byId.get(id)).toMatchObject({ result: { resultType: 'complete', content } });
+    expect(byId.get(1)).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
+    expect(byId.get(2)?.result).toEqual({ content });
+    expect(byId.get('ping')).toMatchObject({ error: { code: -32601 } });
+  });
+
   it('answers every piped request once, and logs only to stderr.', async () => {
     const lines = [
       INITIALIZE,

@@ -1,5 +1,5 @@
 /**
- * Servers of the second version of the SDK, and a published one, in each era over each transport: calls, questions, progress,
+ * Servers of both versions of the SDK, and a published one, in each era over each transport: calls, questions, progress,
  * logs, list changes, cancellation, and a session that is lost.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -19,6 +19,7 @@ type ServerEra = 'old' | 'new' | 'both';
 type Protocol = NonNullable<ServerSettings['protocol']>;
 
 const PROGRAM = fileURLToPath(new URL('../../support/era-server.mjs', import.meta.url));
+const FIRST_SDK = fileURLToPath(new URL('../../support/first-sdk-server.mjs', import.meta.url));
 const OLD = '2025-11-25';
 const NEW = '2026-07-28';
 const PATIENCE_MS = 20_000;
@@ -62,6 +63,10 @@ const PLACES: Readonly<Record<string, (era: ServerEra, protocol: Protocol) => Pr
       },
     };
   },
+  'stdio, with the first version of the SDK': async (_, protocol) => ({
+    entry: { command: process.execPath, args: [FIRST_SDK], protocol, policy: POLICY },
+    lose: async ({ status }) => void process.kill(status[0]!.pid!, 'SIGKILL'),
+  }),
   'in-process': async (era, protocol) => {
     const server = inProcessServer(era);
     return { entry: { type: 'in-process', server, protocol, policy: POLICY }, lose: () => server.drop() };
@@ -73,6 +78,7 @@ const MATRIX: readonly (readonly [string, ServerEra, Protocol, string])[] = [
   ['stdio', 'new', 'auto', NEW],
   ['stdio', 'both', 'auto', OLD],
   ['stdio', 'both', 'new', NEW],
+  ['stdio, with the first version of the SDK', 'old', 'auto', OLD],
   ['http', 'old', 'auto', OLD],
   ['http', 'new', 'auto', NEW],
   ['http', 'both', 'auto', NEW],
@@ -83,7 +89,7 @@ const MATRIX: readonly (readonly [string, ServerEra, Protocol, string])[] = [
   ['in-process', 'both', 'new', NEW],
 ];
 
-describe('a server of the second version of the SDK', () => {
+describe('a server of the SDK', () => {
   it.each(MATRIX)(
     'over %s that speaks %s, asked by %s, speaks %s',
     async (carrier, era, protocol, version) => {
@@ -151,6 +157,26 @@ describe('a server of the second version of the SDK', () => {
       expect(connection.status).toMatchObject({ state: 'ready', protocolVersion: version });
     },
     2 * PATIENCE_MS,
+  );
+});
+
+describe('a program of the new era', () => {
+  const program = fileURLToPath(new URL('../../support/shy-program.mjs', import.meta.url));
+
+  it.each(['exit', 'silent'])(
+    'that answers initialize with: %s, is asked in its era by its next process',
+    async (how) => {
+      const policy = { ...POLICY, handshakeTimeoutMs: 2_000 };
+      const entry = { command: process.execPath, args: [program, how], policy };
+      await using troupe = createTroupe({ servers: { a: entry }, cache: false });
+      const events = recordEvents(troupe.events$);
+      await troupe.start();
+      await events.when('connection.ready');
+      const connection = troupe.connection('a')!;
+      const { content } = await connection.callTool('shy');
+      expect(connection.status).toMatchObject({ state: 'ready', protocolVersion: NEW, attempt: 2 });
+      expect(content).toEqual([{ type: 'text', text: String(troupe.status[0]!.pid) }]);
+    },
   );
 });
 

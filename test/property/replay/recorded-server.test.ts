@@ -135,7 +135,7 @@ describe('a recorded server', () => {
     expect(() => createRecordedServer(corpus('stdio-plain'), 'nobody')).toThrow(
       "The log has no connection 'nobody'.",
     );
-    expect(() => createRecordedServer('hello\n', 'files')).toThrow(/Line 1 is not the header/);
+    expect(() => createRecordedServer(Buffer.from('hello\n'), 'files')).toThrow(/Line 1 is not the header/);
   });
 });
 

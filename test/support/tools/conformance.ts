@@ -9,6 +9,8 @@ export interface Scenario {
 export interface Part {
   readonly id: string;
   readonly leg: 'client' | 'server';
+  /** The program behind the gateway. */
+  readonly fixture?: string;
   readonly scenarios: Readonly<Record<string, Scenario>>;
 }
 
@@ -48,7 +50,7 @@ interface Runner {
     part: Part,
     options: { readonly only?: readonly string[]; readonly url?: string; readonly signal: AbortSignal },
   ) => Promise<Played>;
-  readonly startGateway: () => Promise<Gateway>;
+  readonly startGateway: (fixture?: string) => Promise<Gateway>;
   readonly conformancePage: (parts: readonly Part[], options: object | null) => Promise<string>;
 }
 

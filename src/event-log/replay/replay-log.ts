@@ -29,7 +29,7 @@ export interface ReplayOptions {
    * import { replayLog } from 'mcp-troupe/event-log';
    * import { connectionMachine } from 'mcp-troupe/machines';
    *
-   * const patient = connectionMachine.provide({ delays: { handshakeTimeout: 60_000 } });
+   * const patient = connectionMachine.provide({ delays: { backoffDelay: ({ context }) => 2 * context.delayMs } });
    * const { divergences } = await replayLog('troupe.log', { against: { connectionMachine: patient } });
    * ```
    */

@@ -192,7 +192,7 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
     const name = path === undefined ? id : displayOf(path);
     const count = servers.filter(({ source }) => source === name || source === id).length;
     return ok
-      ? finding(name, 'ok', `counts: ${countOf(count, 'server')} in use`)
+      ? finding(name, 'ok', `${countOf(count, 'server')} used`)
       : finding(name, 'error', message ?? 'cannot be read', 'Correct the file, or remove it.');
   });
   const others = await Promise.all(
@@ -200,10 +200,10 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
       .filter(({ path }) => path !== undefined && !sources.some((source) => source.path === path))
       .map(async ({ path = '', display = path }) => {
         const why = await access(path).then(
-          () => (discovers ? 'has no servers' : 'is not looked for with --config or --no-discover'),
-          (error: unknown) => (isAbsence(error) ? 'is not there' : `cannot be read (${reasonOf(error)})`),
+          () => (discovers ? 'has no servers' : 'not read, because of --config or --no-discover'),
+          (error: unknown) => (isAbsence(error) ? 'not found' : `cannot be read (${reasonOf(error)})`),
         );
-        return finding(display, 'note', `does not count: it ${why}`);
+        return finding(display, 'note', why);
       }),
   );
   const warnings = problems

@@ -74,6 +74,7 @@ async function tryRuntime(runtime, { gate: isGate, folder }, paths) {
       const outcome = failed === 0 ? 'passed' : 'FAILED';
       lines.push(`${outcome}  ${title}: ${step.name} (${passed} passed, ${failed} failed, ${seconds} s)`);
       console.log(lines.at(-1));
+      for (const text of found) console.log(`  ${text}`);
       failures.push(...found.map((text) => `${title}: ${text}`));
       if (failed > 0 && found.length === 0) failures.push(`${title}: ${step.name} failed`);
       const before = counts[step.kind] ?? { passed: 0, failed: 0 };

@@ -45,6 +45,13 @@ register(
   { data: { port: port2 }, transferList: [port2] },
 );
 
+/** The report of a module comes some time after it was loaded, and after those of earlier ones. */
+async function allReported(mark) {
+  const url = `data:text/javascript,${mark}`;
+  await import(url);
+  while (!chunks.has(url)) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const { createTroupe } = await import(built);
 const servers = Object.fromEntries(
   Array.from({ length: Number(count) }, (_, index) => [
@@ -53,12 +60,13 @@ const servers = Object.fromEntries(
   ]),
 );
 const inspector = { next: ({ type }) => (counts.actors += type === '@xstate.actor' ? 1 : 0) };
+await allReported('1');
 const early = new Set(chunks);
 const troupe = createTroupe({ servers, cache: false, inspector });
 Object.assign(counts, { files: 0, timers: 0, actors: 0 });
 await troupe.start();
 const listed = { ...counts };
-await new Promise((resolve) => setImmediate(resolve));
+await allReported('2');
 const late = [...chunks].filter((url) => url.startsWith('file:') && !early.has(url)).length;
 console.log(JSON.stringify({ ...listed, chunks: late, tools: troupe.tools.length }));
 await troupe.close();

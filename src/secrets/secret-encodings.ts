@@ -6,7 +6,7 @@
 
 /** A longer secret is searched only in its three usual spellings, since the size of a pattern is limited. */
 const MAX_PATTERN = 512;
-/** Longest beginning of a secret that is searched at a cut. */
+/** A longer beginning of a secret is recognized by this many characters, and masked up to the cut. */
 const MAX_CUT = 64;
 /** Enough for JSON in JSON in JSON. The bound keeps the search fast, whatever a server sends. */
 const MAX_BACKSLASHES = 8;
@@ -43,7 +43,8 @@ export function base64Spellings(secret: string): readonly string[] {
 export function cutSpelling(secret: string, shortest: number): RegExp {
   const parts = spelledParts(secret.slice(0, MAX_CUT));
   const rest = parts.slice(shortest).reduceRight((inner, part) => `(?:${part}${inner})?`, '');
-  return new RegExp(`${parts.slice(0, shortest).join('')}${rest}${BROKEN}(?=…|$)`, 'g');
+  const deeper = secret.length > MAX_CUT ? `|${parts.slice(shortest).join('')}[^…]*` : '';
+  return new RegExp(`${parts.slice(0, shortest).join('')}(?:${rest}${BROKEN}${deeper})(?=…|$)`, 'g');
 }
 
 /**

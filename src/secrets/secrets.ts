@@ -16,7 +16,7 @@ import { textsIn } from '../config/entry/template.js';
 import { percentDecoded } from '../text/host-reach.js';
 import { base64Spellings, cutSpelling, spellings } from './secret-encodings.js';
 import { hasRandomPiece, isSecret, suggestsSecret } from './is-secret.js';
-import { secretsIn } from './secret-text.js';
+import { masked, secretsIn } from './secret-text.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import { parseUrl } from '../text/parse-url.js';
 
@@ -287,12 +287,24 @@ export function createMask(secrets: Iterable<string>): Mask {
   const known = [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
   if (known.length === 0) return NO_MASK;
   const long = known.filter(isLikely);
-  const whole = [...known.flatMap(spellings), ...long.flatMap(base64Spellings)];
+  const spelled = [...known.flatMap(spellings), ...long.flatMap(base64Spellings)];
   const cut = long.map((secret) => cutSpelling(secret, MIN_LIKELY_SECRET));
   return (text) => {
-    const masked = strike(text, whole);
-    return text.length < MIN_CUT_TEXT ? masked : strike(masked, cut);
+    const whole = strike(text, spelled);
+    return text.length < MIN_CUT_TEXT ? whole : strikeTogether(whole, cut);
   };
+}
+
+/** All of them in the same text: the end of one secret may look like the beginning of another. */
+function strikeTogether(text: string, secrets: readonly RegExp[]): string {
+  const found = secrets.flatMap((secret) =>
+    [...text.matchAll(secret)].map(({ index, 0: match }) => ({
+      name: undefined,
+      start: index,
+      end: index + match.length,
+    })),
+  );
+  return masked(text, found);
 }
 
 function strike(text: string, secrets: readonly (string | RegExp)[]): string {

@@ -229,3 +229,23 @@ describe('the mask', () => {
     }
   });
 });
+
+describe('a secret that was cut off', () => {
+  const long = 'q7'.repeat(10) + 'Zx9'.repeat(40);
+  const repeating = 'пароль!0a00aaaa000aпароль!';
+
+  it.each([
+    ['a long one, after its first characters', long, 20],
+    ['a long one, far from its beginning', long, 110],
+    ['one whose end repeats its beginning', repeating, 24],
+    ['the same in an address', encodeURIComponent(repeating), 75],
+  ])('is masked up to the cut: %s.', (_, secret, length) => {
+    const mask = createMask([repeating, encodeURIComponent(repeating), long]);
+    const text = `${'The tool of the server is called '.repeat(4)}${secret.slice(0, length)}… and more`;
+    const shown = mask(text);
+    expect(shown).toContain('***…');
+    expect(shown).not.toContain('0a00aaaa000a');
+    expect(shown).not.toContain('q7q7');
+    expect(shown.endsWith('and more')).toBe(true);
+  });
+});

@@ -1,6 +1,6 @@
 /**
  * Opens the exchange with the server in the era that it speaks, reports which step hung, and from then
- * on publishes the server's notifications.
+ * on publishes the server's notifications. Longer than 300 lines because the choice of the era is part of the handshake.
  */
 import type {
   BoundedSessionInput,
@@ -233,9 +233,9 @@ function publishNotification(
 // other one if the failure says that it may help (`src/protocol/era.ts`). Both over the same transport: no process is
 // started only to ask.
 //
-// V1. At most one try in each era; only an era whose question got no answer in time is tried again, if the other one refuses.
+// V1. At most one try in each era. Only an era in which the server did not answer in time is tried again, if the other one is refused.
 // V2. If both fail, the error of the second counts, unless it only says that the era is wrong. If each names the other one,
-//     that of the old era counts.
+//     the error of the old era counts.
 // V3. A verdict is kept if a server opened. A program that was silent or gone is asked in the other era by its next process.
 
 interface Opening {

@@ -122,7 +122,7 @@ export interface ResponsesTool {
 export interface ResponsesNamespace {
   /** Always `namespace`, as the API requires. */
   type: 'namespace';
-  /** Name of the group: that of the server, unless its entry names another. */
+  /** Name of the group. Default: the name of the server; its entry may set another (`tools.group`). */
   name: string;
   /** What is in it. */
   description: string;

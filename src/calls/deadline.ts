@@ -115,7 +115,7 @@ export class Deadline extends LazyAbortController {
     const { idleMs, totalMs } = this.#limits;
     const idleLeft = !this.#isResting && isLimit(idleMs) ? idleMs : Infinity;
     const totalLeft = isLimit(totalMs) ? (leftMs ?? this.#totalLeft()) : Infinity;
-    // Also of limits that are equal, the total one: a `renew` a moment after the start must not decide what is told.
+    // If both are equal, the total limit is reported: a `renew` right after the start must not change the error.
     const isTotal = totalLeft <= idleLeft;
     const delayMs = isTotal ? totalLeft : idleLeft;
     if (delayMs === Infinity) return;

@@ -1,6 +1,7 @@
 /**
  * The one live list of tools, as a model sees it. A subscriber of the lifecycle events like any other: an event marks
- * the list as changed, and the next read rebuilds it from the catalogs. Longer than 300 lines because the public type of a tool is documented here.
+ * the list as changed, and the next read rebuilds it from the catalogs. Longer than 300 lines because the
+ * public type of a tool is documented here.
  *
  * R1. Sorted by raw identity (server, then tool), so that its order never depends on which server was faster.
  * R2. A list that did not change is the same object, and so is each unchanged tool.

@@ -5,11 +5,12 @@
 import type { Troupe } from '../runtime/troupe.js';
 import { hasTag } from '../../machines/connection/connection.states.js';
 import type { Flags } from './arguments/flags.js';
-import { requireFound, type Configuration } from './configured-servers.js';
-import type { ExitCode } from './exit.js';
+import { serversNamed } from './arguments/tool-target.js';
+import { readConfiguration, requireEnabled, requireFound, type Configuration } from './configured-servers.js';
+import { EXIT, type ExitCode } from './exit.js';
 import { makeTroupe, withTroupe } from './make-troupe.js';
 import { showingProgress } from './output/progress.js';
-import { noteWarnings } from './output/server-notes.js';
+import { isUsable, noteFailures, noteWarnings } from './output/server-notes.js';
 import type { Terminal } from './output/terminal.js';
 import { askForInputs } from './prompts/ask-for-inputs.js';
 
@@ -47,6 +48,35 @@ export async function withServers(
     });
     await requireFound(troupe, servers, signal);
     return work(troupe, signal);
+  });
+}
+
+/** What a command lists: offers of these servers. */
+export interface ListTarget {
+  /** Names of servers; empty for all. */
+  readonly servers: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/**
+ * Shows what servers offer. Called with the usable servers among the requested ones. `EXIT.failed` if a requested server did
+ * not become ready; what the others offer is shown.
+ */
+export async function listOffers(
+  flags: Flags,
+  terminal: Terminal,
+  { servers, stdin }: ListTarget,
+  show: (troupe: Troupe, usable: readonly string[]) => void,
+): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
+  return withServers(flags, terminal, { configuration, servers: asked, stdin }, async (troupe) => {
+    const usable = troupe.status.filter(isUsable).map(({ server }) => server);
+    show(
+      troupe,
+      asked.filter((name) => usable.includes(name)),
+    );
+    return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
   });
 }
 

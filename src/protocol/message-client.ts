@@ -1,7 +1,7 @@
 /**
  * What the protocol clients of both eras have in common: numbers our requests, matches the answers, cancels requests that
  * are given up, and sorts what the server sends. It does not start or close a transport and sets no timers: callers have
- * their own limits.
+ * their own limits. Longer than 300 lines because both directions of the exchange share the requests in flight.
  */
 import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { ServerIdentity } from '../../machines/connection/connection.events.js';

@@ -4,7 +4,7 @@
  *
  * Requests of the old era that have another form here are accepted all the same, so that the rest of the runtime need not
  * know the era: a ping becomes `server/discover`, a log level goes into the `_meta` of later requests, and a subscription
- * becomes part of what `listen` asks for.
+ * becomes part of what `listen` asks for. Longer than 300 lines because of these translations.
  */
 import type { RequestId } from '../mcp/messages.js';
 import type { ServerCapabilities } from '../mcp/session.js';

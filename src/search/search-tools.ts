@@ -19,7 +19,7 @@ export const SEARCH_TOOL_NAMES: readonly SearchToolName[] = ['search_tools', 'de
 export interface SearchedCatalogue<T extends SearchedTool> {
   readonly tools: readonly T[];
   readonly groupOf: (tool: T) => string;
-  /** The best matches, best first; only those of one group, if it is given. */
+  /** The best matches, best first. With `group`, only tools of that group. */
   readonly find: (query: string, limit: number, group: string | undefined) => Promise<readonly T[]>;
 }
 

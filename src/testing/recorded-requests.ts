@@ -7,7 +7,7 @@ import { cutText } from '../text/visible-text.js';
 export interface RecordedRequest {
   /** Method of the request, for instance `tools/call`. */
   readonly method: string;
-  /** Params without `_meta`, which differs with every request. Secrets in those of the log are masked. */
+  /** Params without `_meta`, which is different in every request. In the log, secrets are masked. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

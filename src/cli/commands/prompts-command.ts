@@ -1,30 +1,17 @@
 /** `troupe prompts`: the prompts of the servers, each with its arguments. */
 import type { CatalogPrompt } from '../../catalog/prompt.js';
-import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
-import { readConfiguration, requireEnabled } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit.js';
+import type { ExitCode } from '../exit.js';
 import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { countOf } from '../output/duration.js';
-import { isUsable, noteFailures } from '../output/server-notes.js';
-import { withServers } from '../with-servers.js';
-import type { ListTarget } from './resources-command.js';
+import { listOffers, type ListTarget } from '../with-servers.js';
 
-/** `EXIT.failed` if a requested server did not become ready; what the others offer is shown. */
-export async function prompts(
-  flags: Flags,
-  terminal: Terminal,
-  { servers, stdin }: ListTarget,
-): Promise<ExitCode> {
-  const configuration = await readConfiguration(flags);
-  const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
-  return withServers(flags, terminal, { configuration, servers: asked, stdin }, async (troupe) => {
-    const usable = troupe.status.filter(isUsable).map(({ server }) => server);
-    const shown = asked.filter((name) => usable.includes(name));
-    const listed = troupe.prompts.filter(({ server }) => shown.includes(server));
+/** As `listOffers`. */
+export function prompts(flags: Flags, terminal: Terminal, target: ListTarget): Promise<ExitCode> {
+  return listOffers(flags, terminal, target, (troupe, usable) => {
+    const listed = troupe.prompts.filter(({ server }) => usable.includes(server));
     if (flags.json) terminal.printJson(listed.map(toJson), 2);
-    else if (shown.length > 0) terminal.print(render(shown, listed, terminal.colors));
-    return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
+    else if (usable.length > 0) terminal.print(render(usable, listed, terminal.colors));
   });
 }
 

@@ -1,32 +1,15 @@
 /** `troupe resources`: the resources and resource templates of the servers. */
 import type { CatalogResource, CatalogResourceTemplate } from '../../catalog/resource.js';
-import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
-import { readConfiguration, requireEnabled } from '../configured-servers.js';
-import { EXIT, type ExitCode } from '../exit.js';
+import type { ExitCode } from '../exit.js';
 import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { countOf } from '../output/duration.js';
-import { isUsable, noteFailures } from '../output/server-notes.js';
-import { withServers } from '../with-servers.js';
+import { listOffers, type ListTarget } from '../with-servers.js';
 
-export interface ListTarget {
-  /** Names of servers; empty for all. */
-  readonly servers: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
-}
-
-/** `EXIT.failed` if a requested server did not become ready; what the others offer is shown. */
-export async function resources(
-  flags: Flags,
-  terminal: Terminal,
-  { servers, stdin }: ListTarget,
-): Promise<ExitCode> {
-  const configuration = await readConfiguration(flags);
-  const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
-  return withServers(flags, terminal, { configuration, servers: asked, stdin }, async (troupe) => {
-    const usable = troupe.status.filter(isUsable).map(({ server }) => server);
-    const shown = asked.filter((name) => usable.includes(name));
-    const isShown = ({ server }: { readonly server: string }): boolean => shown.includes(server);
+/** As `listOffers`. */
+export function resources(flags: Flags, terminal: Terminal, target: ListTarget): Promise<ExitCode> {
+  return listOffers(flags, terminal, target, (troupe, usable) => {
+    const isShown = ({ server }: { readonly server: string }): boolean => usable.includes(server);
     const listed = troupe.resources.filter(isShown);
     const templates = troupe.resourceTemplates.filter(isShown);
     if (flags.json)
@@ -34,8 +17,7 @@ export async function resources(
         { resources: listed.map(toJson), resourceTemplates: templates.map(toTemplateJson) },
         2,
       );
-    else if (shown.length > 0) terminal.print(render(shown, listed, templates, terminal.colors));
-    return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
+    else if (usable.length > 0) terminal.print(render(usable, listed, templates, terminal.colors));
   });
 }
 

@@ -1,5 +1,6 @@
 /**
- * `troupe serve`: all servers as one MCP server, for one client on stdin and stdout or for many over HTTP.
+ * `troupe serve`: all servers as one MCP server, for one client on stdin and stdout or for many over HTTP. Longer than 300
+ * lines because both kinds of service share their end.
  *
  * S1. On stdin and stdout, stdout carries protocol messages only.
  * S2. Without any configured server, it serves none, and adds one as soon as it is configured. An editor that starts

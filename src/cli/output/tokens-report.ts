@@ -20,7 +20,7 @@ export interface TokensReport extends Size {
   readonly maxTokens: number;
 }
 
-/** `tools` are those of the servers. */
+/** @param tools The tools of the servers. */
 export function tokensReport(tools: readonly CatalogTool[], servers: readonly string[]): TokensReport {
   return {
     servers: servers.map((server) => ({ server, ...sizeOf(tools.filter((tool) => tool.server === server)) })),

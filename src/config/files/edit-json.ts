@@ -2,7 +2,7 @@
 import { applyEdits, modify } from 'jsonc-parser';
 import type { TextEdit } from './edit-text.js';
 
-/** The indentation and the line ends are those of the text; two spaces if it has none. */
+/** Keeps the indentation and the line ends of the text. A text without indentation gets two spaces. */
 export function editJson(text: string, { path, value }: TextEdit): string {
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';

@@ -20,9 +20,9 @@ export interface ReplayOptions {
    */
   readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
   /**
-   * Machines or policies of tomorrow, to try them on what happened. The log must lead to the same states, by the same events
-   * and at about the same times. A timer diverges if it comes more than 50 ms earlier than recorded, or more than a second
-   * and half its delay later. Default: the charts of this package; only states are compared if those of the log are other.
+   * Changed machines or policies, to try them on what happened. States, events and times are compared. A timer diverges if
+   * it fires more than a second and half its delay earlier than in the log, or more than 50 ms later. Default: the charts of
+   * this package. If the log was recorded with other charts, only states are compared.
    *
    * @example
    * ```ts

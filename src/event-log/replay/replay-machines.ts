@@ -1,4 +1,4 @@
-/** The charts of a replay: those of this package, or those that a host gives. Pure. */
+/** The charts of a replay: from this package, or from the host. Pure. */
 import type { AnyStateMachine } from 'xstate';
 import { ROOT_CHARTS } from '../../../machines/charts.js';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
@@ -9,7 +9,7 @@ import type { LogEntry } from '../format/entry.js';
 
 /**
  * Machines and policies to replay a log with, under the names of `mcp-troupe/machines`: a module built from changed
- * sources fits as it is. What is absent is that of this package.
+ * sources fits as it is. Default for each machine: the one of this package.
  */
 export interface ReplayAgainst {
   /** Machine of every connection, for instance one with other delays. */

@@ -1,6 +1,6 @@
 /**
  * Replays a log in two independent ways and reports where either diverges: `rerun.ts` repeats it with the real actors,
- * `fold.ts` moves every machine on by itself.
+ * `fold.ts` moves every machine on by itself. Longer than 300 lines because each kind of difference has its own message.
  *
  * Q1. Both must agree with the log, and so with each other: by state, by consequences, and by the checksum over every
  *     context.
@@ -50,8 +50,8 @@ export class Replayer {
   #entries = 0;
 
   /**
-   * `hasOtherCharts`: the log was recorded with other charts than those of the replay. `against`: machines and policies
-   * instead of those of this package.
+   * `hasOtherCharts`: the charts of the log and of the replay differ. `against`: machines and policies to use instead of
+   * the ones of this package.
    */
   constructor(
     private readonly header: LogHeader,

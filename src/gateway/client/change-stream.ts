@@ -22,7 +22,7 @@ const FILTER_OF: Readonly<Record<NotifiedList, string>> = {
   resources: 'resourcesListChanged',
 };
 
-/** What a client asks to be told of. */
+/** The changes that a client subscribes to. */
 export interface Interest {
   readonly lists: ReadonlySet<NotifiedList>;
   readonly uris: readonly string[];

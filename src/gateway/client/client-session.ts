@@ -290,7 +290,7 @@ export class ClientSession implements GatewayClient {
     };
   }
 
-  /** The first request decides what servers are told of the client. A refused client may try again. */
+  /** The first request decides what is declared to servers about the client. A refused client may try again. */
   #serve(answers: Answers): Promise<Serving> {
     this.#serving ??= this.#begin(answers);
     return this.#serving;

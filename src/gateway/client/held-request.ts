@@ -160,7 +160,7 @@ export class HeldRequest implements AskedClient {
     return lowest !== undefined && LOG_LEVELS.indexOf(level as LoggingLevel) >= LOG_LEVELS.indexOf(lowest);
   }
 
-  /** The token is that of the present exchange. */
+  /** Sends the token of the present exchange, not the given one. */
   notifyProgress(_token: string | number, progress: Progress): void {
     const meta = this.#turn?.request.params['_meta'] as JsonObject | undefined;
     const { progress: done, total, message } = progress;

@@ -96,7 +96,7 @@ describe('a log given to troupe replay', () => {
   it('replays against the machines or the policy of a module.', async () => {
     const lost = join(folder, 'lost.jsonl');
     writeFileSync(lost, await lostOnce());
-    const module = join(folder, 'tomorrow.mjs');
+    const module = join(folder, 'changed.mjs');
     writeFileSync(module, 'export const policy = { maxAttempts: 1, maxAttemptsOnceReady: 1 };');
     expect((await run([lost])).code).toBe(0);
     const { code, stdout } = await run([lost], { against: module });
@@ -109,7 +109,7 @@ describe('a log given to troupe replay', () => {
     ['holds no machine', 'export const machine = {};'],
     ['throws', "throw new Error('broken')"],
   ])('refuses a module that %s.', async (_, text) => {
-    const module = join(folder, 'tomorrow.mjs');
+    const module = join(folder, 'changed.mjs');
     if (text !== undefined) writeFileSync(module, text);
     await expect(run([log], { against: module })).rejects.toThrow(UsageError);
   });

@@ -1,4 +1,4 @@
-/** An incident, replayed with the machines and the policies of tomorrow. */
+/** An incident, replayed with changed machines and policies. */
 import { describe, expect, it } from 'vitest';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';

@@ -29,7 +29,6 @@ import {
   requireTransport,
 } from './effect-ports.js';
 import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
 import { disprovesEra, eraAfterSilence, firstEra, judgeEra, silenceLimit } from '../protocol/era.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { asText } from '../text/as-text.js';
@@ -63,11 +62,7 @@ export function handshake(ports: EffectPorts) {
         };
       };
       try {
-        const { client, server } = await openInEra(ports, key, session.plan.config, {
-          transport,
-          attach,
-          signal,
-        });
+        const { client, server } = await openInEra(ports, key, session, { transport, attach, signal });
         client.onwire = ports.wire?.ear(key);
         session.capabilities = server.capabilities;
         session.isInitialized = true;
@@ -254,13 +249,13 @@ interface Opened {
 export async function openInEra(
   ports: EffectPorts,
   key: BoundedSessionInput,
-  config: ServerConfig,
+  session: Session,
   { transport, attach, signal }: Opening,
 ): Promise<Opened> {
   const { eras, clock } = ports;
   const choice = ports.servers.settings(key.name).protocol;
   const isFree = choice === 'auto';
-  const server = verdictKey(key.name, config, transport);
+  const server = session.place;
   const known = isFree ? eras.get(server) : undefined;
   const first = firstEra(choice, transport.kind, known);
   let firstId = 0;
@@ -312,12 +307,6 @@ export async function openInEra(
 
 function hasExpired(signal: AbortSignal): boolean {
   return signal.reason instanceof LimitOver;
-}
-
-/** What the verdict is of: an address, or an entry of this process. Never published. */
-function verdictKey(name: string, config: ServerConfig, { url }: SessionTransport): string {
-  if (url !== undefined) return url;
-  return JSON.stringify('command' in config ? [name, config.command, config.args] : [name]);
 }
 
 /** The server has changed: it is asked again in the era that it names, or in either. The client keeps nothing else alive. */

@@ -229,9 +229,10 @@ function publishNotification(
 // started only to ask.
 //
 // V1. At most one try in each era. Only an era in which the server did not answer in time is tried again, if the other one is refused.
+//     Within a try, a server that refuses the very version that it names is asked once more (`stateless-client.ts`).
 // V2. If both fail, the error of the second counts, unless it only says that the era is wrong. If each names the other one,
 //     the error of the old era counts.
-// V3. A verdict is kept if a server opened. A program that was silent or gone is asked in the other era by its next process.
+// V3. A verdict is kept if a server opened, and with its cached lists for the next process. A program that was silent or gone is asked in the other era by its next process.
 
 interface Opening {
   readonly transport: SessionTransport;
@@ -256,7 +257,8 @@ export async function openInEra(
   const choice = ports.servers.settings(key.name).protocol;
   const isFree = choice === 'auto';
   const server = session.place;
-  const known = isFree ? eras.get(server) : undefined;
+  if (isFree) eras.restore(server, ports.cache?.eraOf(session.plan.cacheKey));
+  const known = isFree ? eras.get(server)?.era : undefined;
   const first = firstEra(choice, transport.kind, known);
   let firstId = 0;
 

@@ -156,7 +156,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
       MatchRequests RecordedRequest UnmatchedRequest
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
-      ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
+      ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),
   },
   {

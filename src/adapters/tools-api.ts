@@ -5,7 +5,7 @@
  */
 import type { CatalogTool } from '../catalog/registry.js';
 import { camelNames } from '../catalog/tool-methods.js';
-import { toSignature } from '../catalog/tool-signature.js';
+import { firstSentence, toSignature } from '../catalog/tool-signature.js';
 import { byServer, typesOfTool, uniqueNames } from '../catalog/tool-types.js';
 import { docComment, keyText } from '../schemas/type-text.js';
 import { visibleText } from '../text/visible-text.js';
@@ -83,7 +83,7 @@ function describe({ description, title }: CatalogTool, docs: 'whole' | 'short'):
   const text = description ?? title ?? '';
   if (docs === 'whole') return text;
   const line = visibleText(text.replaceAll(/\s+/g, ' ').trim());
-  return (/^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line).slice(0, MAX_SHORT);
+  return firstSentence(line).slice(0, MAX_SHORT);
 }
 
 const MAX_SHORT = 120;

@@ -77,6 +77,11 @@ function literal(value: unknown): string {
   return text.length > MAX_LITERAL ? `${text.slice(0, MAX_LITERAL)}…` : text;
 }
 
+/** The beginning of a description, up to the end of its first sentence. */
+export function firstSentence(text: string): string {
+  return /^.*?[.!?](?= |$)/.exec(text)?.[0] ?? text;
+}
+
 function oneLine(text: string): string {
   return cleanText(text.replace(/\s+/g, ' ').trim());
 }

@@ -9,10 +9,10 @@ import { withServers } from '../with-servers.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { tokensReport, renderTokens } from '../output/tokens-report.js';
 import type { CatalogTool } from '../../catalog/registry.js';
-import { toSignature } from '../../catalog/tool-signature.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
 import { countOf } from '../output/duration.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
 
 export interface ToolsFlags extends Flags {
   /** Also print the definition of each tool. */
@@ -162,8 +162,4 @@ function definitionOf({ name, inputSchema, outputSchema, annotations }: CatalogT
     ...(outputSchema !== undefined && { outputSchema }),
     ...(annotations !== undefined && { annotations }),
   };
-}
-
-function firstSentence(text: string): string {
-  return /^.*?[.!?](?= |$)/.exec(text)?.[0] ?? text;
 }

@@ -15,7 +15,11 @@ export interface ToolTypes {
   readonly exact?: true;
 }
 
-/** The result of a tool with these types. */
+/**
+ * The result of a tool with these types.
+ *
+ * @typeParam T The types of the tool.
+ */
 export type ResultOf<T> = T extends { readonly output: infer Output }
   ? CallToolResult & {
       /** The same as data. Absent if the tool failed. */
@@ -23,7 +27,12 @@ export type ResultOf<T> = T extends { readonly output: infer Output }
     }
   : CallToolResult;
 
-/** A name in camel case: `readGraph` for `read_graph`. */
+/**
+ * A name in camel case: `readGraph` for `read_graph`.
+ *
+ * @typeParam Name The name.
+ * @typeParam Separators What separates the words of a name.
+ */
 export type CamelCase<Name, Separators = ['_', '-', '.', '/', ' ', ':']> = Separators extends [
   infer Separator extends string,
   ...infer Others,
@@ -33,14 +42,22 @@ export type CamelCase<Name, Separators = ['_', '-', '.', '/', ' ', ':']> = Separ
     : CamelCase<Name, Others>
   : Name;
 
-/** A tool as a method. */
+/**
+ * A tool as a method.
+ *
+ * @typeParam T The types of the tool.
+ */
 export type ToolMethod<T> = T extends { readonly args: infer Args }
   ? {} extends Args
     ? (args?: Args, options?: CallOptions) => Promise<ResultOf<T>>
     : (args: Args, options?: CallOptions) => Promise<ResultOf<T>>
   : never;
 
-/** The tools of one server as methods, by their exact names and in camel case. */
+/**
+ * The tools of one server as methods, by their exact names and in camel case.
+ *
+ * @typeParam T The types of the tools, by name.
+ */
 export type ToolMethods<T> = {
   readonly [
     Name in keyof T as Exclude<
@@ -50,7 +67,11 @@ export type ToolMethods<T> = {
   ]: ToolMethod<T[Name]>;
 };
 
-/** The tools of servers as methods, by server. */
+/**
+ * The tools of servers as methods, by server.
+ *
+ * @typeParam T The types of the tools, by server and name.
+ */
 export type TypedTools<T> = {
   readonly [Server in keyof T as Exclude<Server | CamelCase<Server>, 'then' | 'toJSON'>]: ToolMethods<
     T[Server]

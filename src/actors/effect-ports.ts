@@ -95,7 +95,7 @@ export interface EffectPorts {
   readonly extras: Extras;
   readonly wishes: SessionPreferences;
   /** Default: lists are not kept beyond the process. */
-  readonly cache?: Pick<CatalogCache, 'recall' | 'keep'> | undefined;
+  readonly cache?: Pick<CatalogCache, 'recall' | 'keep' | 'eraOf'> | undefined;
   /** Default: no tool is held back. */
   readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;

@@ -158,7 +158,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       MatchRequests RecordedRequest UnmatchedRequest RunOptions
       HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
-      ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
+      ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),
   },
   {

@@ -19,6 +19,7 @@ import type { NetworkOption } from './transports/http/network-options.js';
 import type { MessageLimits } from './json/parse-json.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
 import type {
+  InProcessServer,
   NamingTemplate,
   PolicyOverrides,
   ServerConfig,
@@ -68,8 +69,11 @@ export interface MachineOverrides {
 
 /** Options of `createTroupe`. Each has a default. */
 export interface TroupeOptions {
-  /** Servers by name. They are trusted, since the host names them itself. */
-  readonly servers?: Readonly<Record<string, ServerConfig>>;
+  /**
+   * Servers by name. They are trusted, since the host names them itself. A server object of this process needs no entry
+   * around it.
+   */
+  readonly servers?: Readonly<Record<string, ServerConfig | InProcessServer>>;
   /**
    * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anyone who
    * can write to the project may have written them. Files elsewhere are trusted. `{ path, trust: 'all' }` trusts a

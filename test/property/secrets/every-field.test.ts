@@ -8,7 +8,7 @@ import type { Failure } from '../../../machines/policy/failure.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from '../../../src/lifecycle/event.js';
 import { Publisher } from '../../../src/lifecycle/publish.js';
 import { createMask } from '../../../src/secrets/secrets.js';
-import { maskForms } from '../../../src/secrets/secret-text.js';
+import { maskShown } from '../../../src/secrets/secret-text.js';
 import { toRedact } from '../../../src/secrets/redact.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
@@ -97,7 +97,7 @@ async function published(type: LifecycleEventType, secret: string, known: string
   const publisher = new Publisher(
     createControlledClock(),
     undefined,
-    () => (text) => redact(maskForms(known$(text))),
+    () => (text) => redact(maskShown(known$(text))),
   );
   const events: LifecycleEvent[] = [];
   publisher.events$.subscribe((event) => events.push(event));

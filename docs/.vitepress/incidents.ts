@@ -37,10 +37,10 @@ async function template(): Promise<string> {
   });
 }
 
-/** Scripts are compressed. */
+/** Scripts and styles are compressed. */
 async function read(address: string): Promise<string> {
   const path = join(PAGE, address);
-  return address.endsWith('.js')
+  return /\.(?:js|css)$/.test(address)
     ? gunzipSync(await readFile(`${path}.gz`)).toString()
     : readFile(path, 'utf8');
 }

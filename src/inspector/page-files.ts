@@ -16,7 +16,7 @@ export interface PageFile {
 /** The output of `npm run build`. */
 const BUILT = inPackage('dist/visualizer');
 
-/** The build compresses scripts: most of the package would be theirs. */
+/** The build compresses scripts and styles: most of the package would be theirs. */
 const COMPRESSED = '.gz';
 
 const TYPES: Readonly<Record<string, string>> = {

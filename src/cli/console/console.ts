@@ -65,7 +65,7 @@ export class Console {
     terminal.diversion = (text) => this.#note(text);
     const subscription = troupe.events$.subscribe((event) => this.#take(event));
     const resized = (): void => {
-      this.#screen.enter();
+      this.#screen.clear();
       this.#schedule.changed();
     };
     const suspended = (): void => this.#suspend();

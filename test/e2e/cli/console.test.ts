@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { MISSING, QUICK, useTeam } from '../../support/team.js';
 import { TerminalProcess, type TerminalOptions } from '../../support/terminal-process.js';
+import { MAIN } from '../../support/troupe-process.js';
 
 useLeakCheck();
 const team = useTeam();
@@ -108,6 +109,24 @@ describe('troupe up on a terminal', () => {
       false,
       expect.stringMatching(/^1 of 1 ready, until/),
     ]);
+  });
+
+  it('gives the terminal back when an error ends the process, which is shown.', async () => {
+    const config = team().write('console.json', { quick: QUICK });
+    const crash = 'data:text/javascript,process.on("SIGUSR2",()=>{throw new Error("boom")})';
+    const terminal = new TerminalProcess(process.execPath, [
+      '--import',
+      crash,
+      MAIN,
+      'up',
+      '--config',
+      config,
+    ]);
+    opened.push(terminal);
+    await terminal.shows(/1 of 1 ready/);
+    terminal.signal('SIGUSR2');
+    expect(await terminal.finished()).toBe(1);
+    expect([terminal.isAlternative, terminal.text]).toEqual([false, expect.stringContaining('Error: boom')]);
   });
 
   it('can be suspended and resumed in a shell.', async () => {

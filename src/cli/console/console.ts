@@ -30,7 +30,7 @@ export type Watched = Pick<Troupe, 'status' | 'tools' | 'events$' | 'whyIdle' | 
 export interface Seat {
   readonly terminal: Terminal;
   readonly stdin: NodeJS.ReadableStream;
-  readonly host: SignalledProcess;
+  readonly host: SignalledProcess & { emit(signal: NodeJS.Signals): unknown };
 }
 
 /** The table shows running times. */
@@ -103,9 +103,19 @@ export class Console {
     const { stdin, host } = this.seat;
     return openKeyboard(stdin, {
       key: (key) => this.#press(key),
-      // The terminal would send the signal to the whole group.
-      signal: (signal) => host.kill(signal === 'SIGTSTP' ? 0 : host.pid, signal),
+      // Not sent: on Windows, that would end the process.
+      signal: (signal) => (signal === 'SIGTSTP' ? this.#askToSuspend() : host.emit(signal)),
     });
+  }
+
+  /** As a terminal does: the whole group, of which npm may be a part. */
+  #askToSuspend(): void {
+    try {
+      this.seat.host.kill(0, 'SIGTSTP');
+    } catch {
+      this.#answer = 'This system cannot suspend a command.';
+      this.#schedule.changed();
+    }
   }
 
   #suspend(): void {
@@ -186,10 +196,8 @@ export class Console {
       case 'command':
         this.#answer = this.#command(action.command);
         return;
-      case 'quit': {
-        const { host } = this.seat;
-        host.kill(host.pid, 'SIGINT');
-      }
+      case 'quit':
+        this.seat.host.emit('SIGINT');
     }
   }
 

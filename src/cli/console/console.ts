@@ -36,6 +36,8 @@ export interface Seat {
 /** The table shows running times. */
 const TICK_MS = 1_000;
 const MAX_NOTES = 200;
+/** The failures that are printed at the end. */
+const MAX_PROBLEMS = 20;
 const NOTHING = new ServerHistory();
 
 export class Console {
@@ -233,7 +235,10 @@ export class Console {
       .filter(({ health, problem }) => problem !== '' && health !== 'good');
     return [
       `${countHealth(this.#lastStatus)}, until stopped after ${shortDuration(now - this.#openedAt)}`,
-      ...problems.map(({ server, problem }) => `${colors.red('✗')} ${server}  ${problem}`),
+      ...problems
+        .slice(0, MAX_PROBLEMS)
+        .map(({ server, problem }) => `${colors.red('✗')} ${server}  ${problem}`),
+      ...(problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : []),
     ];
   }
 }

@@ -188,6 +188,18 @@ describe('the console', () => {
     ]);
   });
 
+  it('prints the first failures if there are many.', async () => {
+    const { stdout, view } = openConsole(
+      Array.from({ length: 200 }, (_, index) =>
+        makeStatus({ server: `s${index}`, error: makeFailure() }, 'failed'),
+      ),
+    );
+    view.close();
+    const [, after = ''] = stdout.written.split(LEAVE);
+    expect(after.match(/✗/g)).toHaveLength(20);
+    expect(after).toContain('and 180 more');
+  });
+
   it('shows the log of the selected server as it is written.', async () => {
     const { events$, press, view, screen, clock } = openConsole([files]);
     await press('l');

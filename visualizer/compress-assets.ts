@@ -1,11 +1,12 @@
-/** Replaces every script and style sheet of the built page by `NAME.gz`, which the inspection server serves as `NAME`. */
+/** Replaces every script and style sheet of the built page by `NAME.br`, which the inspection server serves under its name. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const compress = promisify(gzip);
+const compress = promisify(brotliCompress);
+const IS_COMPRESSED = /\.(?:js|css)$/;
 
 export function compressAssets(): Plugin {
   return {
@@ -14,7 +15,7 @@ export function compressAssets(): Plugin {
       order: 'post',
       async handler({ dir = '' }) {
         const names = await readdir(dir, { recursive: true });
-        const assets = names.filter((name) => /\.(?:js|css)$/.test(name)).map((name) => join(dir, name));
+        const assets = names.filter((name) => IS_COMPRESSED.test(name)).map((name) => join(dir, name));
         await Promise.all(assets.map(compressed));
       },
     },
@@ -22,6 +23,6 @@ export function compressAssets(): Plugin {
 }
 
 async function compressed(asset: string): Promise<void> {
-  await writeFile(`${asset}.gz`, await compress(await readFile(asset), { level: 9 }));
+  await writeFile(`${asset}.br`, await compress(await readFile(asset)));
   await rm(asset);
 }

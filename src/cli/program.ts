@@ -139,7 +139,11 @@ function makeProgram({ stdout, stderr }: Host): Command {
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'up', 'connect to all servers and keep the connections alive until Ctrl-C')
+  addCommand(
+    program,
+    'up',
+    'keep all servers connected until Ctrl-C; on a terminal, in a console (? shows its keys)',
+  )
     .option('--record <file>', "record events for 'troupe replay'; secrets are left out", toFile)
     .option('--record-max <mb>', 'size at which a new log file begins; two files are kept', toMegabytes, 64)
     .option('--record-wire', 'also record each message: direction, method, id, size and response time')

@@ -53,6 +53,7 @@ import { addCommand, type Act, type Host, type Work } from './declarations/decla
 import { addCompletion } from './declarations/declare-completion.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
+import { addGenerate } from './declarations/declare-generate.js';
 import { addOffers } from './declarations/declare-offers.js';
 
 /** Runs one command line; `args` are the words after the name of the program. Never rejects. */
@@ -75,6 +76,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
   addOffers(program, act, host);
+  addGenerate(program, act, host);
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);

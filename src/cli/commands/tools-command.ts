@@ -12,7 +12,7 @@ import type { CatalogTool } from '../../catalog/registry.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
 import { countOf } from '../output/duration.js';
-import { firstSentence, toSignature } from '../output/tool-signature.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
 
 export interface ToolsFlags extends Flags {
   /** Also print the definition of each tool. */

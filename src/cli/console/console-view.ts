@@ -6,7 +6,7 @@ import { shortDuration } from '../output/duration.js';
 import { explain, summarizeWithCause } from '../output/failure-report.js';
 import { leftOutLines } from '../output/server-notes.js';
 import { manyLines, nameOf, oneLine, type Colors } from '../output/terminal.js';
-import { firstSentence, toSignature } from '../output/tool-signature.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import { selectedIndex, type ConsoleState, type Page } from './console-state.js';
 import { BINDINGS } from './keys.js';

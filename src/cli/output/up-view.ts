@@ -31,7 +31,7 @@ export async function openView(
 }
 
 function showEvents(troupe: Watched, terminal: Terminal): UpView {
-  const subscription = troupe.events$.subscribe((event) => terminal.printJson(event));
+  const subscription = troupe.events$.subscribe((event) => terminal.printJson('up', event));
   return { close: () => subscription.unsubscribe() };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { useInotify } from '../../support/inotify.js';
 import { stubUser } from '../../support/stub-user.js';
 import { useLeakCheck } from '../../support/leak-check.js';

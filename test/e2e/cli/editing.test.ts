@@ -95,6 +95,8 @@ describe('a command that edits', () => {
   it.each([
     ['a name that is taken', ['add', 'theirs', 'y'], '--force'],
     ['a broken entry', ['add', 'bad', 'https://'], 'url'],
+    ['an address of another kind', ['add', 'bad', 'ftp://example.com'], 'url'],
+    ['an address with arguments', ['add', 'bad', 'https://example.com', 'x'], 'address'],
     ['an unknown server', ['remove', 'their'], "did you mean 'theirs'?"],
     ['a header for a command', ['add', 'bad', 'x', '--header', 'A: b'], '--header'],
   ])('refuses %s and changes nothing.', async (_, words, reason) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { PACKAGE } from '../../../src/package.js';
 import { FakeStream } from '../../support/fake-stream.js';
 

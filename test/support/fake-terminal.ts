@@ -20,10 +20,10 @@ class CheckedTerminal extends Terminal {
 }
 
 /** Both streams are terminals if a size is given, otherwise pipes. Without colors. */
-export function makeTerminal(size?: Size): FakeTerminal {
+export function makeTerminal(size?: Size, env: Readonly<Record<string, string>> = {}): FakeTerminal {
   const stdout = new FakeStream(size);
   const stderr = new FakeStream(size);
   const gone = new AbortController();
-  const terminal = new CheckedTerminal({ stdout, stderr, env: {} }, gone.signal, false);
+  const terminal = new CheckedTerminal({ stdout, stderr, env }, gone.signal, false);
   return { terminal, stdout, stderr, hangUp: () => gone.abort() };
 }

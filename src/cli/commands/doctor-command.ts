@@ -3,7 +3,7 @@
  * started once. Says what to do about each fault.
  */
 import { access, constants, lstat, stat } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute } from 'node:path';
+import { delimiter, dirname, isAbsolute, resolve } from 'node:path';
 import { findSources } from '../../config/files/file-discovery.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
@@ -25,6 +25,9 @@ import { explain } from '../output/failure-report.js';
 import type { Finding } from '../output/json-output.js';
 import { withServers } from '../with-servers.js';
 import type { CheckTarget } from './check-command.js';
+
+/** The source of servers that are no file's. */
+const OPTIONS = 'host';
 
 type Level = Finding['level'];
 
@@ -187,15 +190,17 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
   const discovers = flags.discover ?? flags.config.length === 0;
   const looked = (await findSources({ cwd: process.cwd() })).sources;
   const displayOf = (path: string): string => looked.find((each) => each.path === path)?.display ?? path;
-  const read = sources.flatMap(({ id, path, ok, message }) => {
-    const name = path === undefined ? id : displayOf(path);
+  const given = sources.filter(({ id }) => id !== OPTIONS || flags.add.length > 0);
+  const read = given.map(({ id, path, ok, message }) => {
+    const name = id === OPTIONS ? '--add' : path === undefined ? id : displayOf(path);
     if (!ok) return finding(name, 'error', message ?? 'cannot be read', 'Correct the file, or remove it.');
-    const isThis = (source: string): boolean => source === name || source === id;
+    // A file that was given is called as it was given.
+    const isThis = (source: string): boolean => [name, id].includes(source) || resolve(source) === path;
     const used = servers.filter(({ source }) => isThis(source));
-    if (path === undefined && used.length === 0) return [];
+    const count = id === OPTIONS ? flags.add.length : used.length;
     const unused = servers.filter(({ shadows }) => shadows.some(isThis));
     const other = unused.map(({ server, source }) => oneLine(`${server} is taken from ${source}`));
-    return finding(name, 'ok', [`${countOf(used.length, 'server')} used`, ...other].join('; '));
+    return finding(name, 'ok', [`${countOf(count, 'server')} used`, ...other].join('; '));
   });
   const others = await Promise.all(
     looked

@@ -68,7 +68,7 @@ export async function add(
   report(flags, terminal, { command: 'add', file, server, did: 'added to' });
   if (!flags.json && isTrusted) terminal.note('trusted, because you wrote it');
   for (const problem of problems) terminal.note(terminal.noteColors.yellow(describeProblem(problem)));
-  if (!flags.json) terminal.note(`try it: ${serverCommand('check', server)}`);
+  if (!flags.json) terminal.note(`try it: ${serverCommand('check', server)}${placeIn(flags)}`);
   return EXIT.fine;
 }
 
@@ -101,10 +101,8 @@ export async function setEnabled(
         ? 'enabled in'
         : 'disabled in';
   report(flags, terminal, { command: enabled ? 'enable' : 'disable', file, server, did });
-  if (!wasTrusted && enabled) {
-    const place = flags.config.map((path) => ` --config ${oneLine(path)}`).join('');
-    terminal.note(`it needs trust: ${serverCommand('trust', server)}${place}`);
-  }
+  if (!wasTrusted && enabled)
+    terminal.note(`it needs trust: ${serverCommand('trust', server)}${placeIn(flags)}`);
   return EXIT.fine;
 }
 
@@ -129,6 +127,11 @@ interface Report {
 function report({ json }: Flags, terminal: Terminal, { command, file, server, did }: Report): void {
   if (json) terminal.printJson(command, { file: file.path, server });
   else terminal.print(`${nameOf(server)} ${did} ${file.display}`);
+}
+
+/** So that a command that a person copies reads the same file. */
+function placeIn({ config }: Flags): string {
+  return config.map((path) => ` --config ${oneLine(path)}`).join('');
 }
 
 function placeOf({ user = false }: PlaceFlags): Place {

@@ -55,9 +55,11 @@ function linesOf(text: string, member: Member | undefined) {
   const from = text.lastIndexOf('\n', start) + 1;
   const indent = text.slice(from, start);
   const rest = text[end - 1] === '\n' ? [''] : /^[ \t]*(?:[ \t]#.*|\r)?\n/.exec(text.slice(end));
-  return rest === null || indent.trim() !== ''
-    ? undefined
-    : { from, to: end + (rest[0]?.length ?? 0), indent };
+  if (rest === null || indent.trim() !== '') return undefined;
+  const to = end + (rest[0]?.length ?? 0);
+  // Comments that are indented further are still about the member.
+  const [about = ''] = new RegExp(String.raw`^(?:${indent}[ \t]+#.*\n)*`).exec(text.slice(to)) ?? [];
+  return { from, to: to + about.length, indent };
 }
 
 function change(document: Document, path: TextEdit['path'], value: unknown): void {

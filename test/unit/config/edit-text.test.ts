@@ -125,6 +125,39 @@ describe('an edit', () => {
     for (const kept of ['# first', "theme: 'dark'", 'z: { command: z }']) expect(removed).toContain(kept);
   });
 
+  it('changes no line of YAML but those of the member.', async () => {
+    const text = [
+      'a_first: [x]   # tight',
+      'mcpServers:',
+      '  # about a',
+      '  a:',
+      '    command: node   # of a',
+      '    disabled: true  # off',
+      '  # about b',
+      '  b:',
+      '    command: |',
+      '      text',
+      '    # tail of b',
+      '',
+      'last: { y: 1 } # end',
+      '',
+    ];
+    const edited = async (path: readonly [string, ...string[]], value?: unknown): Promise<string[]> => {
+      const edit = { path, ...(value !== undefined && { value }) };
+      return (await editText(text.join('\n'), 'yaml', edit)).split('\n');
+    };
+    const without = (from: number, to: number): string[] => text.toSpliced(from, to - from);
+    expect(await edited(['mcpServers', 'a', 'disabled'])).toEqual(without(5, 6));
+    expect(await edited(['mcpServers', 'a'])).toEqual(without(3, 6));
+    expect(await edited(['mcpServers', 'b'])).toEqual(without(7, 11));
+    expect(await edited(['mcpServers', 'c'], { command: 'c', args: ['d'] })).toEqual(
+      text.toSpliced(11, 0, '  c:', '    command: c', '    args:', '      - d'),
+    );
+    expect(await edited(['mcpServers', 'a', 'enabled'], false)).toEqual(
+      text.toSpliced(6, 0, '    enabled: false'),
+    );
+  });
+
   it('adds a table to TOML at its end, and refuses every other change with its line.', async () => {
     const text = '# first\n[mcp_servers.a]\ncommand = "a" # after a\n';
     const added = await editText(text, 'toml', { path: ['mcp_servers', 'b'], value: ENTRY });

@@ -78,6 +78,12 @@ describe('a lazy server whose tools are cached', () => {
     expect(await troupe('call', 'mcp__lazy__more', 'text=hello')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('is named to a person who names only its tool.', async () => {
+    const { code, stderr } = await troupe('call', 'tool_1');
+    expect([code, wasStarted()]).toEqual([2, false]);
+    expect(stderr).toContain("did you mean 'lazy/tool_1'?");
+  });
+
   it('is started by a call of a tool that it does not have, and then named in the error.', async () => {
     const { code, stderr } = await troupe('call', 'lazy/other');
     expect(code).toBe(2);

@@ -31,7 +31,8 @@ async function troupe(...args: readonly string[]) {
 
 describe('the command line', () => {
   it('prints its version.', async () => {
-    expect(await troupe('--version')).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
+    for (const flag of ['--version', '-v'])
+      expect(await troupe(flag)).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
   });
 
   it('has help for itself and for every command.', async () => {

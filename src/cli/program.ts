@@ -51,6 +51,7 @@ import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
 import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
+import { EXIT_CODES, VARIABLES } from './declarations/environment.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
 import { addGenerate } from './declarations/declare-generate.js';
@@ -68,6 +69,21 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
       throw error instanceof UsageError ? toCommanderError(error, command) : error;
     }
   };
+  const program = declareProgram(act, host);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
+    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
+    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
+    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+/** The command with everything that it can do. `act` runs the work of a command. */
+export function declareProgram(act: Act, host: Host): Command {
   const program = makeProgram(host);
   addUp(program, act, host.stdin);
   addServe(program, act, host.stdin);
@@ -90,22 +106,19 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addCompletion(program, act);
   addHelp(program);
   addExamples(program);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
-    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
-    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
-    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
-  }
+  return program;
 }
 
 function makeProgram({ stdout, stderr }: Host): Command {
+  const exitCodes = Object.entries(EXIT_CODES)
+    .map(([code, meaning]) => `${code} ${meaning}`)
+    .join(', ');
+  const variables = Object.entries(VARIABLES)
+    .map(([name, meaning]) => `  ${name}\n      ${meaning}`)
+    .join('\n');
   return new Command('troupe')
     .description('Keeps MCP server connections alive and shows which ones fail and why.')
-    .version(PACKAGE.version, '--version', 'print the version')
+    .version(PACKAGE.version, '-v, --version', 'print the version')
     .option(
       '--config <file>',
       'read servers from this file instead of the files that are found (repeatable)',
@@ -133,10 +146,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
       outputError: (text, write) => write(`troupe: ${oneLine(text.replace(/^error: /, ''))}\n`),
     })
     .showHelpAfterError("See 'troupe --help'.")
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
-    )
+    .addHelpText('after', `\nExit codes: ${exitCodes}.\n\nEnvironment variables:\n${variables}`)
     .exitOverride();
 }
 

@@ -1,7 +1,9 @@
 /**
  * The charts and their policies: pure, without effects. Needs only xstate.
  */
-export { connectionMachine } from './connection/connection.machine.js';
+export { connectionMachine, type ConnectionMachine } from './connection/connection.machine.js';
+export type { ConnectionEffects } from './connection/connection.effects.js';
+export { managed } from './connection/connection.managed.js';
 export { managerMachine } from './manager/manager.machine.js';
 export { MANAGER_COMMANDS } from './manager/manager.events.js';
 export type {

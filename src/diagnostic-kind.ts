@@ -25,6 +25,7 @@ export type DiagnosticKind =
   | 'progress-callback'
   | 'protocol-oddity'
   | 'record-failed'
+  | 'redact-failed'
   | 'redirect-followed'
   | 'reload-failed'
   | 'review-problem'

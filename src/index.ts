@@ -125,7 +125,7 @@ export type {
   ConnectionScoped,
   ServerRequestOutcome,
 } from './lifecycle/event.js';
-export type { MachineInspector, TroupeOptions } from './options.js';
+export type { MachineInspector, MachineOverrides, TroupeOptions } from './options.js';
 
 export type {
   ConfigFile,

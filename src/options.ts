@@ -10,6 +10,8 @@ import type { CallHooks } from './calls/hooks.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
 import type { TrustStore } from './trust/trust-store.js';
+import type { ConnectionEffects } from '../machines/connection/connection.effects.js';
+import type { ConnectionMachine } from '../machines/connection/connection.machine.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
 import type { Clock, Logger } from './ports.js';
@@ -37,6 +39,32 @@ export type MachineInspector =
       /** Called for every inspection event. */
       readonly next?: (event: never) => void;
     };
+
+/** Changes to the machines of a troupe. */
+export interface MachineOverrides {
+  /**
+   * Gives the machine of every connection: the given one, which has Troupe's own effects, with other effects, guards, delays
+   * or actions. Called once. Replays of its recordings need the same guards, delays and actions (`against`).
+   *
+   * @param machine The machine with Troupe's effects.
+   * @param effects Troupe's effects, to be called from others.
+   *
+   * @throws `ConfigError` from `createTroupe` if it gives something else than a machine made by `machine.provide`.
+   *
+   * @example
+   * ```ts
+   * import { createTroupe } from 'mcp-troupe';
+   *
+   * const troupe = createTroupe({
+   *   config: '.mcp.json',
+   *   machines: {
+   *     connection: (machine) => machine.provide({ delays: { slowRetryDelay: 3_600_000 } }),
+   *   },
+   * });
+   * ```
+   */
+  readonly connection?: (machine: ConnectionMachine, effects: ConnectionEffects) => ConnectionMachine;
+}
 
 /** Options of `createTroupe`. Each has a default. */
 export interface TroupeOptions {
@@ -161,6 +189,8 @@ export interface TroupeOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Clock of the whole troupe. Default: the system's. */
   readonly clock?: Clock;
+  /** Changes the machines before they run. Default: they run as they are. */
+  readonly machines?: MachineOverrides;
   /** Seed of the random delays; the same seed gives the same delays. Default: taken from the clock once. */
   readonly seed?: number;
   /**
@@ -169,6 +199,18 @@ export interface TroupeOptions {
    * and no arguments and results of calls unless `bodies` is set. Default: no recording.
    */
   readonly record?: RecordTarget;
+  /**
+   * Masks what only the host knows to be secret, in every text of an event, a log, an error and the inspector, after Troupe
+   * has masked what it knows. It must be pure and take its own output, because a text may pass more than once. If it
+   * throws or returns no text, the text is masked as a whole and a `diagnostic` is published once. Names of servers,
+   * definitions of tools and results of calls do not pass it. Default: nothing more is masked.
+   *
+   * @example
+   * ```ts
+   * const redact = (text: string) => text.replaceAll(/ACME-\d+/g, '***');
+   * ```
+   */
+  readonly redact?: (text: string) => string;
   /**
    * Receives the events and states of every machine and effect, for the tools of XState: `inspector:
    * stately.inspect`. If it throws, a `diagnostic` is published and it receives nothing more. Default: none.

@@ -13,7 +13,7 @@ export default defineConfig({
     environment: 'node',
     // Neither the user's files nor what an earlier test left there change what a test sees, nor are they changed.
     env: { TROUPE_CACHE: 'off', ...isolatedUser(join(tmpdir(), `troupe-tests-${process.pid}`)) },
-    setupFiles: process.platform === 'win32' ? ['test/support/leave-out.setup.ts'] : [],
+    setupFiles: LEFT_OUT.length > 0 ? ['test/support/leave-out.setup.ts'] : [],
     exclude: [...configDefaults.exclude, ...LEFT_OUT.flatMap(({ name, isFile }) => (isFile ? [name] : []))],
     pool: 'forks',
     // By itself vitest would use one worker of two cores.

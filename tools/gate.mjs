@@ -76,8 +76,9 @@ function vitest(log) {
 }
 
 function countTests(hasPassed) {
-  const { failures, ...counts } = readTestReport(report, hasPassed, project);
+  const { failures, leftOut, ...counts } = readTestReport(report, hasPassed, project);
   failedTests.push(...failures);
+  leftOutTests.push(...leftOut);
   return counts;
 }
 
@@ -101,6 +102,8 @@ const made = new Set();
 const results = [];
 /** Printed at the end again, because long output may be truncated. */
 const failedTests = [];
+/** They need something that this machine lacks. */
+const leftOutTests = [];
 
 async function take({ name, needs, makes, isLive = false, run, count = countStep }) {
   const startedAt = performance.now();
@@ -136,7 +139,7 @@ await Promise.all(
 );
 
 console.log(`\n${results.join('\n')}\n`);
-for (const line of failedTests) console.log(line);
+for (const line of [...leftOutTests, ...failedTests]) console.log(line);
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,28 +1,43 @@
 /** What the JSON report of vitest says. */
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { missingShells } from './missing-shells.mjs';
 
 /**
- * The counts of a report, and a line for each failed test with the reason. A skipped test counts as failed, and so does a run
- * without tests or with a failure outside the tests.
+ * The counts of a report, a line for each failed test with the reason, and a line for each test that needs a shell which is not
+ * installed. Any other skipped test counts as failed, and so does a run without tests or with a failure outside the tests.
  */
 export function readTestReport(path, hasPassed, project) {
-  if (!existsSync(path)) return { passed: 0, failed: 1, failures: [] };
+  if (!existsSync(path)) return { passed: 0, failed: 1, failures: [], leftOut: [] };
   const { testResults, ...counts } = JSON.parse(readFileSync(path, 'utf8'));
   const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = counts;
-  const failed = numFailedTests + numPendingTests + numTodoTests;
+  const leftOut = testResults.flatMap((file) => leftOutOf(file, relative(project, file.name)));
+  const failed = numFailedTests + numPendingTests + numTodoTests - leftOut.length;
   const isSound = hasPassed && passed > 0;
   return {
     passed,
     failed: isSound ? failed : Math.max(failed, 1),
     failures: testResults.flatMap((file) => failuresOf(file, relative(project, file.name))),
+    leftOut: leftOut.map(({ name, reason }) => `left out  ${name}: ${reason}`),
   };
 }
 
+function leftOutOf({ assertionResults }, file) {
+  const skipped = assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed');
+  return skipped.flatMap((test) => missingShells().filter(({ matches }) => matches(nameOf(test, file))));
+}
+
 function failuresOf({ message, assertionResults }, file) {
-  const failed = assertionResults.filter(({ status }) => status !== 'passed');
+  const shells = missingShells();
+  const failed = assertionResults.filter(
+    (test) => test.status !== 'passed' && !shells.some(({ matches }) => matches(nameOf(test, file))),
+  );
   if (failed.length === 0) return message ? [lineOf(file, 'outside its tests', message)] : [];
   return failed.map(({ fullName, failureMessages }) => lineOf(file, fullName, failureMessages?.[0]));
+}
+
+function nameOf({ fullName }, file) {
+  return `${file} > ${fullName}`;
 }
 
 function lineOf(file, test, message = '') {

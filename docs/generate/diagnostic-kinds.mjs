@@ -161,6 +161,12 @@ export const DIAGNOSTIC_KINDS = {
     meaning: 'An event log could not be written. The recording has ended; the troupe continues.',
     action: 'Check the target and the space on the disk, then call `record` again.',
   },
+  'redact-failed': {
+    severity: 'error',
+    meaning:
+      'The option `redact` of the host threw, or returned something other than a text. Every text for which it fails is masked as a whole. Reported once.',
+    action: 'Correct the function.',
+  },
   'redirect-followed': {
     severity: 'info',
     meaning:

@@ -10,6 +10,7 @@
  * C4. Only a change or a requested reload resets the retries of an unreadable source.
  */
 import { assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate';
+import { restorable } from '../restore.js';
 
 /** The delays of the configuration chart. */
 export interface ConfigurationPolicy {
@@ -194,89 +195,91 @@ const wakes = {
 } as const;
 
 /** The chart that decides when changed configuration files are read again. */
-export const configurationMachine = configuration.createMachine({
-  id: 'configuration',
-  options: { maxIterations: 100 },
-  context: ({ input }) => ({
-    policy: input.policy,
-    readable: input.readable && input.crash === undefined,
-    changedAt: null,
-    seenAt: null,
-    asked: 0,
-    serving: false,
-    retries: 0,
+export const configurationMachine = restorable(
+  configuration.createMachine({
+    id: 'configuration',
+    options: { maxIterations: 100 },
+    context: ({ input }) => ({
+      policy: input.policy,
+      readable: input.readable && input.crash === undefined,
+      changedAt: null,
+      seenAt: null,
+      asked: 0,
+      serving: false,
+      retries: 0,
+    }),
+    invoke: { id: 'watchFiles', src: 'watchFiles' },
+    on: {
+      'watch.failed': {
+        actions: { type: 'emitUnwatched', params: ({ event }) => ({ message: event.message }) },
+      },
+      'configuration.close': '.closed',
+    },
+    initial: 'begun',
+    states: {
+      begun: {
+        description: 'The sources were read at the start, or by an actor that died.',
+        always: [{ guard: 'isReadable', target: 'quiet' }, { target: 'unreadable' }],
+      },
+      quiet: {
+        description: 'Everything that was read has been applied.',
+        on: wakes,
+      },
+      changed: {
+        description: 'Files have changed and are read once they rest.',
+        after: { rest: 'applying' },
+        on: {
+          'files.changed': { target: 'changed', reenter: true, actions: noted },
+          'reload.asked': { target: 'applying', actions: 'noteAsked' },
+        },
+      },
+      applying: {
+        description: 'The sources are read, and what differs is applied.',
+        entry: 'beginReading',
+        invoke: {
+          id: 'applyConfiguration',
+          src: 'applyConfiguration',
+          input: ({ context }) => ({ serving: context.serving }),
+          onDone: [
+            { guard: 'hasAsked', target: 'applying', reenter: true, actions: read },
+            { guard: 'hasChanged', target: 'changed', actions: read },
+            { guard: { type: 'canRead', params: readingOf }, target: 'quiet', actions: read },
+            { target: 'unreadable', actions: read },
+          ],
+          onError: [
+            { guard: 'hasAsked', target: 'applying', reenter: true, actions: unapplied },
+            { guard: 'hasChanged', target: 'changed', actions: unapplied },
+            { target: 'failed', actions: unapplied },
+          ],
+        },
+        on: {
+          'files.changed': { actions: ['forgetRetries', noted] },
+          'reload.asked': { actions: ['forgetRetries', 'noteAsked'] },
+        },
+      },
+      unreadable: {
+        description: 'A source could not be read; the others are applied.',
+        initial: 'retrying',
+        on: wakes,
+        states: {
+          retrying: {
+            description: 'Retries shortly: a file may be half written.',
+            always: { guard: 'isOutOfRetries', target: 'waiting' },
+            after: { retry: { target: '#configuration.applying', actions: 'countRetry' } },
+          },
+          waiting: {
+            description: 'Waits for the next change.',
+          },
+        },
+      },
+      failed: {
+        description: 'The last reading could not be applied. The next change or reload tries again.',
+        on: wakes,
+      },
+      closed: {
+        description: 'Nothing is watched or read any more.',
+        type: 'final',
+      },
+    },
   }),
-  invoke: { id: 'watchFiles', src: 'watchFiles' },
-  on: {
-    'watch.failed': {
-      actions: { type: 'emitUnwatched', params: ({ event }) => ({ message: event.message }) },
-    },
-    'configuration.close': '.closed',
-  },
-  initial: 'begun',
-  states: {
-    begun: {
-      description: 'The sources were read at the start, or by an actor that died.',
-      always: [{ guard: 'isReadable', target: 'quiet' }, { target: 'unreadable' }],
-    },
-    quiet: {
-      description: 'Everything that was read has been applied.',
-      on: wakes,
-    },
-    changed: {
-      description: 'Files have changed and are read once they rest.',
-      after: { rest: 'applying' },
-      on: {
-        'files.changed': { target: 'changed', reenter: true, actions: noted },
-        'reload.asked': { target: 'applying', actions: 'noteAsked' },
-      },
-    },
-    applying: {
-      description: 'The sources are read, and what differs is applied.',
-      entry: 'beginReading',
-      invoke: {
-        id: 'applyConfiguration',
-        src: 'applyConfiguration',
-        input: ({ context }) => ({ serving: context.serving }),
-        onDone: [
-          { guard: 'hasAsked', target: 'applying', reenter: true, actions: read },
-          { guard: 'hasChanged', target: 'changed', actions: read },
-          { guard: { type: 'canRead', params: readingOf }, target: 'quiet', actions: read },
-          { target: 'unreadable', actions: read },
-        ],
-        onError: [
-          { guard: 'hasAsked', target: 'applying', reenter: true, actions: unapplied },
-          { guard: 'hasChanged', target: 'changed', actions: unapplied },
-          { target: 'failed', actions: unapplied },
-        ],
-      },
-      on: {
-        'files.changed': { actions: ['forgetRetries', noted] },
-        'reload.asked': { actions: ['forgetRetries', 'noteAsked'] },
-      },
-    },
-    unreadable: {
-      description: 'A source could not be read; the others are applied.',
-      initial: 'retrying',
-      on: wakes,
-      states: {
-        retrying: {
-          description: 'Retries shortly: a file may be half written.',
-          always: { guard: 'isOutOfRetries', target: 'waiting' },
-          after: { retry: { target: '#configuration.applying', actions: 'countRetry' } },
-        },
-        waiting: {
-          description: 'Waits for the next change.',
-        },
-      },
-    },
-    failed: {
-      description: 'The last reading could not be applied. The next change or reload tries again.',
-      on: wakes,
-    },
-    closed: {
-      description: 'Nothing is watched or read any more.',
-      type: 'final',
-    },
-  },
-});
+);

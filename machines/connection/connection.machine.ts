@@ -28,9 +28,9 @@ import { shuttingDown } from './connection.shutdown.js';
 import { starting } from './connection.starting.js';
 import { expected, policyOf } from './connection.transitions.js';
 import { initialContext } from './connection.update.js';
+import { restorable } from '../restore.js';
 
-/** The chart of one connection: an XState machine whose effects are empty until `provide` fills them. */
-export const connectionMachine = connection.createMachine({
+const chart = connection.createMachine({
   id: 'connection',
   options: { maxIterations: 100 },
   context: ({ input }) => initialContext(input),
@@ -63,3 +63,13 @@ export const connectionMachine = connection.createMachine({
     },
   },
 });
+
+/**
+ * The chart of one connection: an XState machine whose effects ({@link ConnectionEffects}) are empty until `provide` fills
+ * them. It runs in any actor system, alone or as a child; `managed` makes it ask its parent for each start. A restored
+ * snapshot sets the timer of its state again.
+ */
+export const connectionMachine = restorable(chart);
+
+/** The type of {@link connectionMachine}, whatever fills its slots. */
+export type ConnectionMachine = typeof connectionMachine;

@@ -10,7 +10,6 @@ import {
   fromCallback,
   fromPromise,
   raise,
-  sendParent,
   sendTo,
   setup,
   stateIn,
@@ -48,7 +47,6 @@ import * as lists from './list-plan.js';
 import type { ListGroup } from './list-plan.js';
 import { classify, toFailure, type Failure } from '../policy/failure.js';
 import type { ConnectionPolicy } from '../policy/policy.js';
-import type { StartClaim } from '../policy/start-queue.js';
 
 /** JSON-RPC 2.0 section 5.1. */
 const METHOD_NOT_FOUND = -32601;
@@ -59,12 +57,8 @@ export interface Failed {
   readonly failure: Failure;
 }
 
-function needsNetwork({ transport }: ConnectionContext): boolean {
+export function needsNetwork({ transport }: ConnectionContext): boolean {
   return transport === 'http' || transport === 'sse';
-}
-
-function claimOf(context: ConnectionContext): StartClaim {
-  return { slot: context.transport === 'stdio', retry: context.unasked && needsNetwork(context) };
 }
 
 /** The limits that the watch of a session uses. */
@@ -107,7 +101,8 @@ export const connection = setup({
     isUntrusted: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'untrusted',
     isDormant: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'dormant',
     isWanted: ({ context }) => context.wanted,
-    needNotQueue: ({ context }) => !claimOf(context).slot && !claimOf(context).retry,
+    /** A parent that grants starts fills this slot and the three actions below (`connection.managed.ts`). */
+    needNotQueue: (_) => true,
     needsNetwork: ({ context }) => needsNetwork(context),
     isOnline: ({ context }) => context.online,
     isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
@@ -302,16 +297,8 @@ export const connection = setup({
     emitTrustRequired: emit({ type: 'trustRequired' as const }),
     emitOutdated: emit((_, params: Failed) => ({ type: 'outdated' as const, failure: params.failure })),
 
-    claimStart: enqueueActions(({ enqueue, context }) => {
-      const claim = claimOf(context);
-      if (!claim.slot && !claim.retry) return;
-      enqueue(sendParent({ type: 'child.wantsSlot', name: context.name, ...claim }));
-    }),
-    leaveStart: sendParent(({ context }) => ({ type: 'child.leftStart', name: context.name })),
-    reportSettled: enqueueActions(({ enqueue, context }) => {
-      if (context.isAttempted) return;
-      enqueue.assign({ isAttempted: true });
-      enqueue(sendParent({ type: 'child.settled', name: context.name }));
-    }),
+    claimStart: (_) => {},
+    leaveStart: (_) => {},
+    reportSettled: assign({ isAttempted: true }),
   },
 });

@@ -20,9 +20,10 @@
  */
 import { crashFailure, crashIn } from '../connection/connection.crash.js';
 import type { ConnectionFact, ConnectionOutput } from '../connection/connection.events.js';
-import type { ChildSpec, Death } from './manager.events.js';
+import type { ChildSpec, Death, ManagerContext } from './manager.events.js';
 import { manager } from './manager.setup.js';
 import type { Waiting } from '../policy/start-queue.js';
+import { restorable } from '../restore.js';
 
 /** `xstate.done.actor.NAME` and `xstate.error.actor.NAME` carry the child's id as `actorId`. */
 interface ChildEnd {
@@ -54,8 +55,7 @@ const died = ({ event }: { event: ChildEnd & { error: unknown } }): Death => {
   return { name, crash, failure: crashFailure(message, crash?.remains.at ?? 0) };
 };
 
-/** The chart of a whole troupe: it spawns connections, grants start slots and ends them in order. */
-export const managerMachine = manager.createMachine({
+const chart = manager.createMachine({
   id: 'manager',
   options: { maxIterations: 100 },
   context: ({ input }) => ({
@@ -236,3 +236,16 @@ export const managerMachine = manager.createMachine({
     },
   },
 });
+
+/** The timers of the slots belong to no state. */
+function whyNotRestored(snapshot: object): string | undefined {
+  const { holders } = (snapshot as { readonly context: ManagerContext }).context;
+  if (holders.length === 0) return undefined;
+  return `${holders.join(', ')} held a start slot. Take the snapshot while nothing is starting.`;
+}
+
+/**
+ * The chart of a whole troupe: it spawns connections, grants start slots and ends them in order. The slot `connection` takes
+ * the machine of the connections, passed through `managed`. A snapshot is restored unless a connection holds a start slot.
+ */
+export const managerMachine = restorable(chart, whyNotRestored);

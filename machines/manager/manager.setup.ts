@@ -65,6 +65,7 @@ export const manager = setup({
     tags: {} as ManagerTag,
     children: {} as { [name: string]: 'connection' },
   },
+  /** Without effects; a provider passes its machine through `managed`. */
   actors: { connection: connectionMachine },
   guards: {
     isAllSettled: ({ context }) => context.unsettled <= 0,

@@ -47,7 +47,7 @@ export const FAILURE_CODES = [
   'protocol-version',
   /** The server answered with something that MCP does not allow. */
   'protocol-error',
-  /** The server answered a request of the start with a JSON-RPC error. `rpcCode` has its code. */
+  /** The server answered a request of the start with a JSON-RPC error, or gave up the task of a call. `rpcCode` has the code of an error. */
   'server-error',
   /** An answer was larger than the limit for one message. */
   'message-too-large',

@@ -3,7 +3,9 @@
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { Era } from '../../machines/policy/protocol-era.js';
+import type { ConnectionEffects } from '../../machines/connection/connection.effects.js';
 import type { SessionKey } from '../../machines/connection/connection.events.js';
+import type { ConnectionMachine } from '../../machines/connection/connection.machine.js';
 import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';
 import type { Extras } from '../catalog/extras.js';
@@ -83,6 +85,9 @@ export interface ServerNotice {
 }
 
 export interface EffectPorts {
+  /** Changes the machine of every connection. Default: it stays as it is. */
+  readonly adaptConnection?:
+    ((machine: ConnectionMachine, effects: ConnectionEffects) => ConnectionMachine) | undefined;
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly servers: ConfiguredServers;
@@ -90,7 +95,7 @@ export interface EffectPorts {
   readonly extras: Extras;
   readonly wishes: SessionPreferences;
   /** Default: lists are not kept beyond the process. */
-  readonly cache?: Pick<CatalogCache, 'recall' | 'keep'> | undefined;
+  readonly cache?: Pick<CatalogCache, 'recall' | 'keep' | 'eraOf'> | undefined;
   /** Default: no tool is held back. */
   readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;

@@ -38,7 +38,7 @@ export function enrichCatalog(ports: EffectPorts) {
       const reads = Promise.all([...resources, ...prompts]);
       const [held] = await Promise.all([reads, restorePreferences(ports, key, signal)]);
       session.listReads.end(key.lists, ports.clock.now(), Math.min(...held.map((ttlMs = Infinity) => ttlMs)));
-      ports.cache?.keep(key.name, session.plan.cacheKey);
+      ports.cache?.keep(key.name, session.plan.cacheKey, ports.eras.get(session.place));
       return ports.extras.counts(key.name);
     },
   });

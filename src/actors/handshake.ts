@@ -29,7 +29,6 @@ import {
   requireTransport,
 } from './effect-ports.js';
 import { eraOf, type Era } from '../../machines/policy/protocol-era.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
 import { disprovesEra, eraAfterSilence, firstEra, judgeEra, silenceLimit } from '../protocol/era.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { asText } from '../text/as-text.js';
@@ -63,11 +62,7 @@ export function handshake(ports: EffectPorts) {
         };
       };
       try {
-        const { client, server } = await openInEra(ports, key, session.plan.config, {
-          transport,
-          attach,
-          signal,
-        });
+        const { client, server } = await openInEra(ports, key, session, { transport, attach, signal });
         client.onwire = ports.wire?.ear(key);
         session.capabilities = server.capabilities;
         session.isInitialized = true;
@@ -234,9 +229,10 @@ function publishNotification(
 // started only to ask.
 //
 // V1. At most one try in each era. Only an era in which the server did not answer in time is tried again, if the other one is refused.
+//     Within a try, a server that refuses the very version that it names is asked once more (`stateless-client.ts`).
 // V2. If both fail, the error of the second counts, unless it only says that the era is wrong. If each names the other one,
 //     the error of the old era counts.
-// V3. A verdict is kept if a server opened. A program that was silent or gone is asked in the other era by its next process.
+// V3. A verdict is kept if a server opened, and with its cached lists for the next process. A program that was silent or gone is asked in the other era by its next process.
 
 interface Opening {
   readonly transport: SessionTransport;
@@ -254,14 +250,15 @@ interface Opened {
 export async function openInEra(
   ports: EffectPorts,
   key: BoundedSessionInput,
-  config: ServerConfig,
+  session: Session,
   { transport, attach, signal }: Opening,
 ): Promise<Opened> {
   const { eras, clock } = ports;
   const choice = ports.servers.settings(key.name).protocol;
   const isFree = choice === 'auto';
-  const server = verdictKey(key.name, config, transport);
-  const known = isFree ? eras.get(server) : undefined;
+  const server = session.place;
+  if (isFree) eras.restore(server, ports.cache?.eraOf(session.plan.cacheKey));
+  const known = isFree ? eras.get(server)?.era : undefined;
   const first = firstEra(choice, transport.kind, known);
   let firstId = 0;
 
@@ -312,12 +309,6 @@ export async function openInEra(
 
 function hasExpired(signal: AbortSignal): boolean {
   return signal.reason instanceof LimitOver;
-}
-
-/** What the verdict is of: an address, or an entry of this process. Never published. */
-function verdictKey(name: string, config: ServerConfig, { url }: SessionTransport): string {
-  if (url !== undefined) return url;
-  return JSON.stringify('command' in config ? [name, config.command, config.args] : [name]);
 }
 
 /** The server has changed: it is asked again in the era that it names, or in either. The client keeps nothing else alive. */

@@ -114,5 +114,5 @@ function commit(ports: EffectPorts, key: SessionKey, session: Session): void {
   );
   const { diff } = ports.catalogs.replace(key.name, tools, reviewed);
   if (diff !== undefined) reportChange(ports, key, 'tools', diff);
-  ports.cache?.keep(key.name, cacheKey);
+  ports.cache?.keep(key.name, cacheKey, ports.eras.get(session.place));
 }

@@ -1,5 +1,7 @@
 /** Fills every actor slot of the connection's chart with its effect. */
-import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import type { ConnectionEffects } from '../../machines/connection/connection.effects.js';
+import { connectionMachine, type ConnectionMachine } from '../../machines/connection/connection.machine.js';
+import { MANAGED } from '../../machines/connection/connection.managed.js';
 import { adoptTools, readTools } from './read-tools.js';
 import { authorize } from './authorize.js';
 import type { EffectPorts } from './effect-ports.js';
@@ -12,25 +14,25 @@ import { probe } from './probe.js';
 import { resolveConfig } from './resolve-config.js';
 import { subscribe, watchSession } from './watch-session.js';
 
-export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof connectionMachine {
+export function wireConnection(ports: EffectPorts, plans: LaunchPlans): ConnectionMachine {
   const close = closeSession(ports);
-  return connectionMachine.provide({
-    actors: {
-      resolveConfig: resolveConfig(ports, plans),
-      openTransport: openTransport(ports, plans),
-      handshake: handshake(ports),
-      readTools: readTools(ports),
-      adoptTools: adoptTools(ports),
-      enrichCatalog: enrichCatalog(ports),
-      authorize: authorize(ports),
-      probe: probe(ports),
-      subscribe: subscribe(ports),
-      retireSession: retireSession(ports),
-      watchSession: watchSession(ports),
-      releaseSession: close,
-      drainCalls: drainCalls(ports),
-      closeSession: close,
-      killSession: killSession(ports),
-    },
-  });
+  const effects: ConnectionEffects = {
+    resolveConfig: resolveConfig(ports, plans),
+    openTransport: openTransport(ports, plans),
+    handshake: handshake(ports),
+    readTools: readTools(ports),
+    adoptTools: adoptTools(ports),
+    enrichCatalog: enrichCatalog(ports),
+    authorize: authorize(ports),
+    probe: probe(ports),
+    subscribe: subscribe(ports),
+    retireSession: retireSession(ports),
+    watchSession: watchSession(ports),
+    releaseSession: close,
+    drainCalls: drainCalls(ports),
+    closeSession: close,
+    killSession: killSession(ports),
+  };
+  const machine = connectionMachine.provide({ ...MANAGED, actors: { ...effects } });
+  return ports.adaptConnection?.(machine, effects) ?? machine;
 }

@@ -5,6 +5,7 @@
  * K2. It is sent once; a second time only if its session broke and the tool may be repeated (`call-safety.ts`), both by
  *     the server's list before the loss and by the one after the recovery. A call that timed out or was aborted is not
  *     sent again; one that never reached the server is, within its limits (`retry-loop.ts`).
+ *     A call that runs at its server as a task is not sent again, but asked for over the next session.
  * K3. The limits and the signal of its caller hold from the first wait to the last answer.
  * K4. Hooks of the host run before it is sent and after it has ended (`hooks.ts`); what they add is what is sent.
  * N1. Each attempt is sent once, and publishes one `call.started` and one `call.finished` with the same number.
@@ -19,6 +20,7 @@ import type { CatalogTool } from '../catalog/registry.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { JsonObject } from '../json/json-object.js';
 import { isQuestion, type Progress, type ProtocolClient } from '../protocol/protocol-client.js';
+import type { Task, TaskWatcher } from '../protocol/tasks.js';
 import type { AbortSignalLike } from '../async/abort.js';
 import type { RequestHeaders } from '../transports/session-transport.js';
 import type { Session } from '../sessions/sessions.js';
@@ -26,7 +28,7 @@ import type { OptionNames } from '../text/option-names.js';
 import type { CallCheck } from './call-check.js';
 import type { CallRoute } from './call-route.js';
 import type { Semaphore } from '../async/semaphore.js';
-import type { Deadline } from './deadline.js';
+import { SILENCES_OF_TASK, type Deadline } from './deadline.js';
 import type { Exchange } from './exchange.js';
 import { notifyProgress } from './progress-listener.js';
 import { runAfter, runBefore, type CallEnd, type CallHooks, type OutgoingCall } from './hooks.js';
@@ -46,7 +48,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /**
    * Milliseconds for the whole call, waits and a repetition included; progress does not extend them. Stands still while
-   * a person or a model of the host answers the server. 0 = no limit. Default: six times `timeoutMs`.
+   * a person or a model of the host answers the server. 0 = no limit. Default: six times `timeoutMs`, or sixty times if
+   * the server runs the call as a task.
    */
   readonly totalTimeoutMs?: number;
   /** Whether the call is repeated if its connection is lost. Default: `retryCalls` of the server, else of the troupe. */
@@ -141,6 +144,11 @@ class ToolCall implements Exchange<CallToolResult> {
   #number: number | undefined;
   #startedAt = 0;
   #tool = '';
+  /** What the latest progress report said was done. */
+  #progressed = 0;
+  /** The call as it runs at its server, and where that is. */
+  #task: Task | undefined;
+  #place = '';
 
   constructor(ports: CallPorts, route: CallRoute, call: Call) {
     this.args = call.args;
@@ -207,7 +215,15 @@ class ToolCall implements Exchange<CallToolResult> {
     return this.#ports.check.loading(this.#route.tools(), this.#call.tool, this.args);
   }
 
-  prepare({ key }: Session): Error | undefined {
+  get goesOn(): boolean {
+    return this.#task?.isOver === false;
+  }
+
+  prepare({ key, place, client }: Session): Error | undefined {
+    if (this.goesOn) {
+      const canGoOn = place === this.#place && client?.follow !== undefined;
+      return canGoOn ? undefined : new Error('The task runs at another server.');
+    }
     this.#tools = this.#route.tools();
     const refusal = this.#call.refusal?.();
     if (refusal !== undefined) return refusal;
@@ -230,7 +246,29 @@ class ToolCall implements Exchange<CallToolResult> {
     const headers =
       added === undefined && options.headers === undefined ? undefined : { received: options.headers, added };
     const { round } = options;
-    return client.request(method, params, { signal: deadline, onProgress, origin, headers, round });
+    const watcher = this.#watcher(session, deadline);
+    const sent = { signal: deadline, onProgress, origin, headers, round, watcher };
+    const task = this.#task;
+    if (task === undefined || task.isOver || client.follow === undefined)
+      return client.request(method, params, sent);
+    return client.follow(task, sent);
+  }
+
+  /** Between two questions for the state of a task, no message is expected. */
+  #watcher(session: Session, deadline: Deadline): TaskWatcher {
+    return {
+      begun: (task) => {
+        this.#task = task;
+        this.#place = session.place;
+        if (this.options.totalTimeoutMs === undefined) deadline.extend(SILENCES_OF_TASK * this.timeoutMs);
+      },
+      asked: () => deadline.renew(),
+      heard: (message) => {
+        if (message !== undefined)
+          this.#progress(session, deadline, { progress: this.#progressed + 1, message });
+        deadline.rest();
+      },
+    };
   }
 
   accept(answer: JsonObject, session: Session): CallToolResult {
@@ -246,6 +284,7 @@ class ToolCall implements Exchange<CallToolResult> {
   }
 
   mayRepeat({ outcome }: Unanswered): boolean {
+    if (this.goesOn) return true;
     const hints = this.#tools.find(({ name }) => name === this.#call.tool)?.annotations;
     const lost = {
       written: outcome === 'outcome-unknown',
@@ -272,6 +311,7 @@ class ToolCall implements Exchange<CallToolResult> {
 
   #progress(session: Session, deadline: Deadline, progress: Progress): void {
     deadline.renew();
+    this.#progressed = progress.progress;
     const { name: server, generation } = session.key;
     const call = this.#number as number;
     const { total } = progress;

@@ -28,8 +28,9 @@ export interface Limits {
   readonly totalMs: number;
 }
 
-/** The total limit of a request in multiples of its limit without progress. */
+/** The total limit of a request in multiples of its limit without progress, and that of a call that became a task. */
 const SILENCES = 6;
+export const SILENCES_OF_TASK = 60;
 
 /**
  * The limits of a request: without a total limit of its caller, a server that keeps reporting progress would keep it alive forever
@@ -42,7 +43,7 @@ export function limitsOf(idleMs: number, totalMs: number = SILENCES * idleMs): L
 /** Aborts with `TimedOut` or `GivenUp`. Its creator calls `end`. */
 export class Deadline extends LazyAbortController {
   readonly #clock: Clock;
-  readonly #limits: Limits;
+  #limits: Limits;
   readonly #leaveCaller: (() => void) | undefined;
   /** The timer of the limit that is exceeded first. */
   #timer: unknown;
@@ -73,6 +74,16 @@ export class Deadline extends LazyAbortController {
   /** Stops the idle time until `renew`, while no message is expected. The total time goes on. */
   rest(): void {
     this.#isResting = true;
+    this.#arm();
+  }
+
+  /** Raises the limit of the whole request, if it has one. */
+  extend(totalMs: number): void {
+    const more = totalMs - this.#limits.totalMs;
+    if (!isLimit(this.#limits.totalMs) || more <= 0) return;
+    this.#leftMs = (this.#isPaused ? this.#leftMs : this.#totalLeft()) + more;
+    this.#since = this.#clock.now();
+    this.#limits = { ...this.#limits, totalMs };
     this.#arm();
   }
 

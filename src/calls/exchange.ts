@@ -35,6 +35,8 @@ export interface Exchange<TAnswer> extends Subject {
   accept(answer: JsonObject, session: Session): TAnswer;
   /** Ends the attempt without an answer. */
   fail?(outcome: CallOutcome, session: Session): void;
+  /** Whether the next attempt goes on with what runs at the server, and sends nothing twice. */
+  readonly goesOn?: boolean;
   /** Whether it may be sent again after that loss. Called at the loss, and again when the next attempt is prepared. */
   mayRepeat(lost: Unanswered): boolean;
 }

@@ -106,6 +106,7 @@ function whatCame({ code, http }: RawFailure, label: string, requestId: number |
   if (code === 'http-status' && http !== undefined) {
     return `${request} got HTTP ${http.status} instead of an answer`;
   }
+  if (code === 'server-error') return `${request} became a task without a known end`;
   return UNREADABLE.has(code)
     ? `The answer to ${request} could not be read`
     : `The connection was lost before ${request} was answered`;
@@ -172,7 +173,12 @@ function inWords(label: string, requestId: number | undefined): string {
 }
 
 /** A single exchange can fail with these while its session lives on. */
-const BREAKS: ReadonlySet<FailureCode> = new Set<FailureCode>(['connection-lost', 'address-refused']);
+const BREAKS: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'connection-lost',
+  'address-refused',
+  // Its task is gone.
+  'server-error',
+]);
 
 export class Unanswered implements Judgement {
   readonly outcome: CallOutcome;

@@ -2,7 +2,8 @@
  * Sends a request over the connection's session, or over the next one, and again if that is allowed.
  *
  * G1. A request that the server may have acted on is sent at most once more, and so is one that it refused together with
- *     the session. A request that never reached the server is sent again until the deadline.
+ *     the session. A request that never reached the server is sent again until the deadline, and one that runs there as a
+ *     task is asked for until then.
  * G2. All attempts that fail to reach the server share one wait: its limit counts from the first of them. An attempt that
  *     may have reached the server ends that wait; the next wait has a limit of its own.
  * G3. There is a pause between two attempts over one session, each pause longer than the last.
@@ -44,6 +45,7 @@ export class RetryLoop<TAnswer> {
   #last: Unanswered | undefined;
   /** The first attempt that the server may have acted on. */
   #doubt: Unanswered | undefined;
+  #wasRepeated = false;
   #wasRefused = false;
   #pauseMs = SECOND_SIGN_MS;
 
@@ -191,8 +193,10 @@ export class RetryLoop<TAnswer> {
     if (!mayHaveArrived(lost)) return true;
     this.#endWait();
     if (lost.outcome !== 'not-sent') {
-      const isFirst = this.#doubt === undefined;
       this.#doubt ??= lost;
+      if (this.#exchange.goesOn === true) return true;
+      const isFirst = !this.#wasRepeated;
+      this.#wasRepeated = true;
       return isFirst;
     }
     const isFirst = !this.#wasRefused;

@@ -31,6 +31,13 @@ export interface CachedCatalog {
   readonly resourceTemplates?: readonly ResourceTemplate[];
   /** Its prompts. Absent if it was not asked for them yet. */
   readonly prompts?: readonly Prompt[];
+  /** Which era of the protocol it speaks. Absent if the entry says that, or if it is not known. */
+  readonly spoken?: {
+    /** `new`: MCP 2026-07-28. */
+    readonly era: 'old' | 'new';
+    /** When that was found out, milliseconds since the epoch. */
+    readonly since: number;
+  };
 }
 
 /**

@@ -114,13 +114,18 @@ export class CatalogCache {
     });
   }
 
+  /** The era of the protocol that was stored with the lists; undefined if none was, or if they were not looked up. */
+  eraOf(key: string | undefined): Lists['spoken'] {
+    return key === undefined ? undefined : this.#stored.get(key)?.lists.spoken;
+  }
+
   /** Stores the present lists of a session; `key` belongs to the entry that started it. Returns at once. */
-  keep(name: string, key: string | undefined): void {
+  keep(name: string, key: string | undefined, spoken?: Lists['spoken']): void {
     const { servers, clock } = this.#parts;
     this.#recalled.delete(name);
     // Lists of an entry that has been replaced are of no use.
     if (key === undefined || key !== servers.cacheKey(name)) return;
-    const lists = this.#present(name);
+    const lists = { ...this.#present(name), ...(spoken !== undefined && { spoken }) };
     const stored = this.#stored.get(key);
     if (stored !== undefined && isSame(stored.lists, lists) && clock.now() - stored.savedAt < RENEW_MS)
       return;
@@ -163,10 +168,11 @@ export class CatalogCache {
     this.#asked.add(key);
     const found = await this.#read(name, key);
     if (found === undefined || servers.cacheKey(name) !== key || !this.#isUnknown(name)) return;
-    const { savedAt, tools, ...others } = found;
+    const { savedAt, tools, spoken, ...others } = found;
     if (tools.length > 0) catalogs.replace(name, tools);
     extras.restore(name, others);
-    this.#stored.set(key, { lists: this.#present(name), savedAt });
+    const lists = { ...this.#present(name), ...(spoken !== undefined && { spoken }) };
+    this.#stored.set(key, { lists, savedAt });
     this.#asked.delete(key);
     this.#recalled.add(name);
     if (this.#unannounced === undefined) this.#emit(name);
@@ -193,6 +199,7 @@ export class CatalogCache {
         ...(lists['resources'] !== undefined && { resources: check('resources') }),
         ...(lists['resourceTemplates'] !== undefined && { resourceTemplates: check('resourceTemplates') }),
         ...(lists['prompts'] !== undefined && { prompts: check('prompts') }),
+        ...spokenIn(lists['spoken']),
       };
       if (problems[0] !== undefined) throw new Error(problems[0]);
       return isEmpty(checked) ? undefined : { ...checked, savedAt };
@@ -282,13 +289,19 @@ function asList(value: unknown): readonly unknown[] {
   throw new Error('the store returned no list');
 }
 
+/** Something else counts as unknown: it costs one request. */
+function spokenIn(value: unknown): Pick<Lists, 'spoken'> {
+  const { era, since } = isJsonObject(value) ? value : {};
+  return (era === 'old' || era === 'new') && typeof since === 'number' ? { spoken: { era, since } } : {};
+}
+
 function isEmpty({ tools, ...others }: Lists): boolean {
   return tools.length === 0 && EXTRA_KINDS.every((kind) => (others[kind] ?? []).length === 0);
 }
 
 /** Lists keep their identity until they change. */
 function isSame(a: Lists, b: Lists): boolean {
-  return a.tools === b.tools && EXTRA_KINDS.every((kind) => a[kind] === b[kind]);
+  return a.tools === b.tools && a.spoken === b.spoken && EXTRA_KINDS.every((kind) => a[kind] === b[kind]);
 }
 
 /** Whether any string in it, names of fields included, holds a secret. Checked lists are of bounded depth. */

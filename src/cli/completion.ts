@@ -19,14 +19,18 @@ export async function candidates(
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   const { command, operands, open } = placeOf(program, before);
+  const [, name = ''] = /^(--[^=]+)=/.exec(typed) ?? [];
+  const joined = name === '' || before.includes('--') ? undefined : openedBy(name, program, command);
   const found =
     open !== undefined
       ? await valuesOf(open, lookUp)
-      : typed.startsWith('-') && !before.includes('--')
-        ? optionsOf(program, command)
-        : command === undefined
-          ? commandsOf(program)
-          : await operandsOf(program, command, operands, lookUp);
+      : joined !== undefined
+        ? (await valuesOf(joined, lookUp)).map(({ word }) => ({ word: `${name}=${word}` }))
+        : typed.startsWith('-') && !before.includes('--')
+          ? optionsOf(program, command)
+          : command === undefined
+            ? commandsOf(program)
+            : await operandsOf(program, command, operands, lookUp);
   return found.filter(({ word }) => word.startsWith(typed) && !/[\n\t]/.test(word));
 }
 

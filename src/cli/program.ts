@@ -7,6 +7,7 @@
  * P1. Every error is one line, `troupe: …`. After a usage error, a second line points to the help.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
+import type { Failure } from '../../machines/policy/failure.js';
 import { nearestName } from '../text/option-names.js';
 import { PACKAGE } from '../package.js';
 import { messageOf } from '../text/error-message.js';
@@ -117,7 +118,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     if (error instanceof Declined) throw error;
     const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
     if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(messageOf(reported))}\n`);
+    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
     if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
     const { ConfigError } = await import('../errors.js');
     return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
@@ -409,6 +410,13 @@ function toCommanderError({ message }: UsageError, command: Command): unknown {
   } catch (error) {
     return error;
   }
+}
+
+/** What the server said before it failed; empty if nothing is known, or if the error is about something else. */
+async function causeIn(error: unknown): Promise<string> {
+  if (!(error instanceof Error) || !('failure' in error)) return '';
+  const { causeOf } = await import('./output/failure-report.js');
+  return causeOf(error.failure as Failure);
 }
 
 function stackOf(error: unknown): string {

@@ -14,13 +14,14 @@
  * L5. An error of an observer is logged each time. Only the first one is a diagnostic too: an observer that throws for
  *     every diagnostic would never stop.
  * L6. One server causes a limited number of events in a second (`event-rate.ts`).
+ * L7. Every text of an event passes the mask here, whoever wrote it. Only words of Troupe's own and names of servers do not.
  */
 import type { Subscriber } from 'rxjs';
 import { onAbort } from '../async/abort.js';
 import { cutText } from '../text/visible-text.js';
 import { NotReadyError } from '../errors.js';
 import { guardedLogger, type Clock, type Logger } from '../ports.js';
-import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { maskJson, NO_MASK, type Mask } from '../secrets/secrets.js';
 import { messageOf, toError } from '../text/error-message.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from './event.js';
 import { DEFAULT_EVENTS_PER_SECOND, EventRate } from './event-rate.js';
@@ -39,6 +40,29 @@ const CHANGE_NOTHING: ReadonlySet<LifecycleEventType> = new Set([
   'server.notification',
   'resource.updated',
   'elicitation.completed',
+]);
+/** Fields of events and failures that hold words of Troupe's own, names of servers, and hashes. */
+const UNMASKED: ReadonlySet<string> = new Set([
+  'type',
+  'server',
+  'from',
+  'to',
+  'substate',
+  'state',
+  'event',
+  'reason',
+  'allowed',
+  'list',
+  'fields',
+  'fingerprint',
+  'outcome',
+  'stream',
+  'kind',
+  'problem',
+  'signals',
+  'code',
+  'phase',
+  'exit',
 ]);
 /** `NOW.then(fn)` runs `fn` in a microtask of its own, and costs less than `queueMicrotask`. */
 const NOW = Promise.resolve();
@@ -71,11 +95,11 @@ export class Publisher {
   /** Observers that have thrown. */
   readonly #failed = new WeakSet<object>();
 
-  /** `mask` strikes out secrets in the errors that observers throw. */
+  /** `maskOf` gives the mask of a server, or of all servers without a name. */
   constructor(
     private readonly clock: Clock,
     logger?: Logger,
-    private readonly mask: Mask = NO_MASK,
+    private readonly maskOf: (server?: string) => Mask = () => NO_MASK,
     eventsPerSecond: (server: string) => number = () => DEFAULT_EVENTS_PER_SECOND,
   ) {
     this.#rate = new EventRate(clock, eventsPerSecond, (server, message) =>
@@ -96,7 +120,7 @@ export class Publisher {
   readonly publish = (body: LifecycleEventBody): void => {
     if (this.#isComplete || !this.#rate.admits(body)) return;
     this.#seq += 1;
-    const event: Stamped = body;
+    const event: Stamped = this.#masked(body);
     event.at = this.clock.now();
     event.seq = this.#seq;
     this.#queue.push(freezeInDevelopment(event as LifecycleEvent));
@@ -104,6 +128,19 @@ export class Publisher {
     if (!CHANGE_NOTHING.has(body.type)) this.#mayHaveChanged = true;
     this.#schedule();
   };
+
+  /** In place. The hook that would mask the report of its own failure is the one that failed. */
+  #masked(body: LifecycleEventBody): LifecycleEventBody {
+    if (body.type === 'diagnostic' && body.kind === 'redact-failed') return body;
+    const fields = body as unknown as Record<string, unknown>;
+    let mask: Mask | undefined;
+    for (const [name, value] of Object.entries(fields)) {
+      if (UNMASKED.has(name) || (typeof value !== 'string' && typeof value !== 'object')) continue;
+      mask ??= this.maskOf('server' in body ? body.server : undefined);
+      fields[name] = name === 'params' ? maskJson(value, mask) : maskTexts(value, mask);
+    }
+    return body;
+  }
 
   /** Makes every wait and live value check again, after a change without an event. */
   wake(): void {
@@ -166,7 +203,7 @@ export class Publisher {
 
   /** Reports what an observer threw. `observer` is any object that identifies it. */
   readonly observerFailed = (observer: object, error: unknown): void => {
-    const message = cutText(this.mask(messageOf(error)));
+    const message = cutText(this.maskOf()(messageOf(error)));
     this.#logger.error('an observer threw', { message });
     if (this.#failed.has(observer)) return;
     this.#failed.add(observer);
@@ -252,4 +289,14 @@ export class Publisher {
       }
     }
   }
+}
+
+/** The names of the fields are Troupe's own. */
+function maskTexts(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, UNMASKED.has(name) ? item : maskTexts(item, mask)]),
+  );
 }

@@ -120,31 +120,46 @@ export function disprovesEra({ code, http }: RawFailure): boolean {
 }
 
 // Which era each server speaks, as its last handshake showed. An old verdict ends after a day, because servers are updated;
-// a new one ends when it is refused. Kept for the life of the troupe.
+// a new one ends when it is refused. Kept for the life of the troupe, and with the cached lists of a server for the next one.
 
 const OLD_LASTS_MS = 24 * 60 * 60 * 1_000;
 /** More servers than one troupe has; the oldest verdict is forgotten. */
 const MAX_VERDICTS = 1_000;
 
+/** `since`: milliseconds since the epoch. The same object until it changes. */
+export interface Verdict {
+  readonly era: Era;
+  readonly since: number;
+}
+
 export class EraVerdicts {
-  readonly #verdicts = new Map<string, { readonly era: Era; readonly at: number }>();
+  /** Undefined: there is none, and one of an earlier run does not count. */
+  readonly #verdicts = new Map<string, Verdict | undefined>();
 
   constructor(private readonly clock: Pick<Clock, 'now'>) {}
 
   /** `server`: what the verdict is of, such as the fingerprint of its entry. */
-  get(server: string): Era | undefined {
+  get(server: string): Verdict | undefined {
     const verdict = this.#verdicts.get(server);
     if (verdict === undefined) return undefined;
-    const isOver = verdict.era === 'old' && Math.abs(this.clock.now() - verdict.at) >= OLD_LASTS_MS;
-    return isOver ? undefined : verdict.era;
+    const isOver = verdict.era === 'old' && Math.abs(this.clock.now() - verdict.since) >= OLD_LASTS_MS;
+    return isOver ? undefined : verdict;
+  }
+
+  /** Takes over the verdict of an earlier run, unless this run has shown something. */
+  restore(server: string, verdict: Verdict | undefined): void {
+    if (verdict !== undefined && !this.#verdicts.has(server)) this.#put(server, verdict);
   }
 
   /** An old verdict that is confirmed keeps its age. Without an era, there is no verdict from then on. */
   keep(server: string, era: Era | undefined): void {
-    if (this.get(server) === era) return;
+    if (this.#verdicts.has(server) && this.get(server)?.era === era) return;
+    this.#put(server, era === undefined ? undefined : { era, since: this.clock.now() });
+  }
+
+  #put(server: string, verdict: Verdict | undefined): void {
     this.#verdicts.delete(server);
-    if (era === undefined) return;
-    this.#verdicts.set(server, { era, at: this.clock.now() });
+    this.#verdicts.set(server, verdict);
     if (this.#verdicts.size <= MAX_VERDICTS) return;
     for (const oldest of this.#verdicts.keys()) return void this.#verdicts.delete(oldest);
   }

@@ -19,16 +19,17 @@ const QUESTIONS: ReadonlySet<string> = new Set([
 const MAX_ROUNDS = 10;
 
 export interface RoundPorts {
+  /** Resolves with a checked answer. */
   send(params: JsonObject): Promise<JsonObject>;
   /** Answers one question. Rejects with an `RpcError` if it is refused. */
   answer(method: string, params: JsonObject): Promise<JsonObject>;
 }
 
-/** Sends the request until it is complete. Questions of one round are asked one after the other. */
+/** Sends the request until the answer has no questions. */
 export async function inRounds(method: string, params: JsonObject, ports: RoundPorts): Promise<JsonObject> {
   let sent = params;
   for (let round = 0; ; round += 1) {
-    const result = checked(method, await ports.send(sent));
+    const result = await ports.send(sent);
     if (!isQuestion(result)) return result;
     if (round === MAX_ROUNDS)
       throw unusable(`The server still had questions after ${MAX_ROUNDS} rounds of ${method}.`);
@@ -36,10 +37,13 @@ export async function inRounds(method: string, params: JsonObject, ports: RoundP
   }
 }
 
-/** The answer of one round. Throws a `RequestLostError` if it is neither a result nor questions. */
-export function checked(method: string, result: JsonObject): JsonObject {
+/**
+ * The answer of one round. `further`: a result type that this request may have, too. Throws a `RequestLostError` if it is
+ * neither a result nor questions.
+ */
+export function checked(method: string, result: JsonObject, further?: string): JsonObject {
   const type = result['resultType'] ?? 'complete';
-  if (type !== 'complete' && !isQuestion(result))
+  if (type !== 'complete' && type !== further && !isQuestion(result))
     throw unusable(
       `The answer to ${method} has the unknown result type ${cutText(JSON.stringify(type), 40)}.`,
     );
@@ -55,14 +59,22 @@ async function answered({ inputRequests, requestState }: JsonObject, ports: Roun
     throw unusable('The server wants input, but asks for none.');
   const state = typeof requestState === 'string' ? { requestState } : {};
   if (!isAsking) return state;
-  const answers: [string, JsonObject][] = [];
-  for (const [key, question] of Object.entries(inputRequests)) {
-    answers.push([key, await answerTo(question, ports)]);
-  }
-  return { inputResponses: Object.fromEntries(answers), ...state };
+  return { inputResponses: Object.fromEntries(await answersTo(inputRequests, ports)), ...state };
 }
 
-async function answerTo(question: unknown, ports: RoundPorts): Promise<JsonObject> {
+/** The answers to the questions, by key. They are asked one after the other. */
+export async function answersTo(
+  questions: JsonObject,
+  ports: Pick<RoundPorts, 'answer'>,
+): Promise<readonly (readonly [string, JsonObject])[]> {
+  const answers: [string, JsonObject][] = [];
+  for (const [key, question] of Object.entries(questions)) {
+    answers.push([key, await answerTo(question, ports)]);
+  }
+  return answers;
+}
+
+async function answerTo(question: unknown, ports: Pick<RoundPorts, 'answer'>): Promise<JsonObject> {
   const { method, params } = isJsonObject(question) ? question : {};
   if (typeof method !== 'string' || !QUESTIONS.has(method)) {
     throw unusable(`The server asks for '${cutText(asText(method), 100)}', which MCP does not know.`);
@@ -75,6 +87,7 @@ async function answerTo(question: unknown, ports: RoundPorts): Promise<JsonObjec
   }
 }
 
-function unusable(message: string): RequestLostError {
+/** The answer cannot be used, so what became of the request is unknown. */
+export function unusable(message: string): RequestLostError {
   return new RequestLostError({ code: 'protocol-error', message }, true);
 }

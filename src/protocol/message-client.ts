@@ -32,7 +32,7 @@ const INVALID_ANSWER: RawFailure = {
   message: 'The server sent an answer that is not valid JSON-RPC.',
 };
 
-type Answer = Extract<Inbound, { kind: 'answer' }>;
+export type Answer = Extract<Inbound, { kind: 'answer' }>;
 type Notification = Extract<Inbound, { kind: 'notification' }>;
 
 export abstract class MessageClient implements ProtocolClient {

@@ -17,6 +17,7 @@ import type { RawFailure } from '../failures/transport-error.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { AbortSignalLike } from '../async/abort.js';
 import type { Era } from '../../machines/policy/protocol-era.js';
+import type { Task, TaskWatcher } from './tasks.js';
 
 /** A progress report of a server. */
 export interface Progress {
@@ -52,6 +53,8 @@ export interface RequestOptions {
    * and the caller makes the next round. Default: the client makes all rounds.
    */
   readonly round?: JsonObject | undefined;
+  /** Only in the new era: learns of the task if the server runs the request as one. */
+  readonly watcher?: TaskWatcher | undefined;
 }
 
 /** What is known of a request of the server, besides its content. */
@@ -75,6 +78,8 @@ export interface ProtocolClient {
   open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity>;
   request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;
+  /** Only if the server runs tasks: goes on with one that began over this connection or an earlier one. Settles as its request does. */
+  readonly follow?: ((task: Task, options?: RequestOptions) => Promise<JsonObject>) | undefined;
   /** Only in the new era: asks the server to report changes. */
   readonly listen?: Listen | undefined;
   /** Number of requests without an answer. */
@@ -126,7 +131,7 @@ export interface ProtocolClientOptions {
   /** The `_meta` of the handshake. Default: none. */
   readonly meta?: JsonObject | undefined;
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: Clock;
   /** Id of its first request; must be higher than every id of an earlier client of the same transport. Default 0. */
   readonly firstId?: number | undefined;
 }

@@ -20,7 +20,8 @@ import type { AbortListener, AbortSignalLike } from '../async/abort.js';
 import { resultWithoutNulls } from './absent-nulls.js';
 import type { Inbound, InboundRequest } from './inbound-message.js';
 import { checked, inRounds } from './input-rounds.js';
-import { cancellationOf, MessageClient } from './message-client.js';
+import { followTask, isTask, taskIn, TASKS, type Task } from './tasks.js';
+import { cancellationOf, MessageClient, type Answer } from './message-client.js';
 import { mirroredArguments, requestHeaders, type MirroredArgument } from './mirrored-headers.js';
 import {
   METHOD_NOT_FOUND,
@@ -32,6 +33,8 @@ import {
   type ProtocolClientOptions,
   type RequestOptions,
 } from './protocol-client.js';
+import { systemClock, type Clock } from '../ports.js';
+import { withinLimit } from '../async/timers.js';
 import { META_PREFIX, parseDiscoverResult, versionRefusal } from './server-identity.js';
 import { asText } from '../text/as-text.js';
 
@@ -39,6 +42,10 @@ const DISCOVER = 'server/discover';
 const LISTEN = 'subscriptions/listen';
 /** MCP 2026-07-28, "Error Codes": the headers of a request differ from its body. */
 const HEADER_MISMATCH = -32_020;
+/** The requests that say that the client follows tasks. */
+const OF_TASKS: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
+/** Milliseconds for the answer to a cancellation, which nobody waits for. */
+const CANCEL_MS = 10_000;
 const CLOSED: RawFailure = { code: 'connection-lost', message: 'The stream of changes was closed.' };
 const ENDED: RawFailure = { code: 'connection-lost', message: 'The server ended the stream of changes.' };
 
@@ -52,6 +59,8 @@ interface Open {
 
 class StatelessClient extends MessageClient {
   readonly #meta: JsonObject;
+  /** The same for requests that may become tasks; undefined if the server runs none. */
+  #metaOfTasks: JsonObject | undefined;
   #capabilities: ServerCapabilities = {};
   #logLevel: unknown;
   /** URIs of resources whose changes are wanted. */
@@ -88,7 +97,16 @@ class StatelessClient extends MessageClient {
     });
     const identity = parseDiscoverResult(discovered);
     this.#capabilities = identity.capabilities;
+    if (identity.capabilities.extensions?.[TASKS] !== undefined) this.#takeTasks();
     return identity;
+  }
+
+  #takeTasks(): void {
+    const { capabilities } = this.options;
+    const extensions = { ...capabilities.extensions, [TASKS]: {} };
+    const declared = { ...capabilities, extensions };
+    this.#metaOfTasks = { ...this.#meta, [`${META_PREFIX}clientCapabilities`]: declared };
+    this.follow = (task, options = {}) => this.#follow(task, undefined, options);
   }
 
   async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
@@ -109,6 +127,9 @@ class StatelessClient extends MessageClient {
 
   /** There are no notifications of the client but cancellations: they would belong to a session. */
   override async notify(): Promise<void> {}
+
+  /** Set if the server runs tasks. */
+  follow: ProtocolClient['follow'];
 
   override abandon(failure: RawFailure): void {
     super.abandon(failure);
@@ -160,6 +181,14 @@ class StatelessClient extends MessageClient {
     );
   }
 
+  /** A call that was given up may have become a task in the meantime. */
+  protected override receiveAnswer(answer: Answer): void {
+    const { id, result } = answer;
+    const isLate = this.follow !== undefined && result !== undefined && !this.sent.has(id);
+    if (isLate && isTask(result)) this.#cancelTask(asText(result['taskId']));
+    super.receiveAnswer(answer);
+  }
+
   protected override receiveCancelled(id: RequestId): void {
     const sent = this.sent.get(Number(id));
     if (sent?.method === LISTEN) sent.fail(new RequestLostError(ENDED, true));
@@ -180,18 +209,56 @@ class StatelessClient extends MessageClient {
   }
 
   async #complete(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    const { signal, origin, round } = options;
-    if (round !== undefined)
-      return checked(method, await this.#askAgain(method, { ...params, ...round }, options));
-    return inRounds(method, params, {
-      send: (all) => this.#askAgain(method, all, options),
-      answer: (question, about) =>
-        this.#answering(signal, (over) => {
-          if (this.onrequest === undefined)
-            throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
-          return this.onrequest(question, about, { signal: over, origin, causes: [origin] });
-        }),
-    });
+    const { signal, round } = options;
+    const further = method === 'tools/call' && this.follow !== undefined ? 'task' : undefined;
+    const send = async (all: JsonObject): Promise<JsonObject> =>
+      checked(method, await this.#askAgain(method, all, options), further);
+    const answer = (question: string, about: JsonObject): Promise<JsonObject> =>
+      this.#answering(signal, (over) => this.#answer(question, about, options, over));
+    const result =
+      round === undefined
+        ? await inRounds(method, params, { send, answer })
+        : await send({ ...params, ...round });
+    if (!isTask(result)) return result;
+    const task = taskIn(result, this.#clock.now());
+    options.watcher?.begun(task);
+    return this.#follow(task, result, options);
+  }
+
+  async #answer(
+    method: string,
+    params: JsonObject,
+    { origin }: RequestOptions,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    if (this.onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
+    return this.onrequest(method, params, { signal, origin, causes: [origin] });
+  }
+
+  async #follow(task: Task, first: JsonObject | undefined, options: RequestOptions): Promise<JsonObject> {
+    const { headers, watcher } = options;
+    const result = await this.#answering(options.signal, (signal) =>
+      followTask(task, first, {
+        clock: this.#clock,
+        signal,
+        watcher,
+        ask: (method, params) => this.#ask(method, params, { signal, headers }),
+        answer: (method, params) => this.#answer(method, params, options, signal),
+        cancel: () => this.#cancelTask(task.id),
+      }),
+    );
+    return checked('tools/call', this.read('tools/call', result));
+  }
+
+  /** Nothing depends on the answer. */
+  #cancelTask(taskId: string): void {
+    const cancel = (signal: AbortSignal): Promise<JsonObject> =>
+      this.#ask('tasks/cancel', { taskId }, { signal });
+    withinLimit(this.#clock, new AbortController().signal, CANCEL_MS, cancel).catch(() => {});
+  }
+
+  get #clock(): Clock {
+    return this.options.clock ?? systemClock;
   }
 
   /** A call whose headers no longer fit is sent once more, with those of the present list of tools. */
@@ -221,7 +288,8 @@ class StatelessClient extends MessageClient {
   async #ask(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const level = this.#logLevel === undefined ? undefined : { [`${META_PREFIX}logLevel`]: this.#logLevel };
     const given = params['_meta'] as JsonObject | undefined;
-    const sent = { ...params, _meta: { ...given, ...this.#meta, ...level } };
+    const meta = OF_TASKS.has(method) ? (this.#metaOfTasks ?? this.#meta) : this.#meta;
+    const sent = { ...params, _meta: { ...given, ...meta, ...level } };
     try {
       const result = await this.exchange(method, sent, options, this.#how(method, params, options));
       return method === 'tools/list' ? this.#heed(params, result) : result;

@@ -17,7 +17,7 @@ import {
 import type { NamingTemplate } from '../config/entry/server-config.js';
 import { checkPort, refuseProblems } from '../config/refuse-options.js';
 import { recordProblem } from '../event-log/record/record-options.js';
-import type { TroupeOptions } from '../options.js';
+import type { MachineOverrides, TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
@@ -153,8 +153,18 @@ const OPTIONS = {
     isObject(value) ? undefined : `expected an object of strings, found ${kindOf(value)}`,
   ),
   clock: port<Clock>('now', 'setTimeout', 'clearTimeout'),
+  machines: (value, name, report, options) => {
+    readShape(
+      value ?? {},
+      subset({ connection: {} } satisfies { readonly [K in keyof MachineOverrides]-?: Schema }),
+      [name],
+      report,
+    );
+    if (isObject(value)) FUNCTION(value['connection'], `${name}.connection`, report, options);
+  },
   seed: { type: 'number' },
   record: problem(recordProblem),
+  redact: FUNCTION,
   inspector: problem((value) =>
     typeof value === 'function' || (isObject(value) && typeof value['next'] === 'function')
       ? undefined

@@ -39,6 +39,7 @@ import { toReviewOptions } from '../review/review-option.js';
 import { Reviews } from '../review/reviews.js';
 import { Review } from '../review/tool-review.js';
 import { SchemaValidator } from '../schemas/schema-validator.js';
+import { toRedact } from '../secrets/redact.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ToolSearch } from '../search/tool-search.js';
 import { clientCapabilities } from '../server-requests/handlers.js';
@@ -58,6 +59,7 @@ import type { TroupeAccess, TroupeInternals } from './internals.js';
 import { DEFAULT_START_GATE_MS, managerInput } from './manager-input.js';
 import { folderOfHost } from '../config/files/discover-options.js';
 import { Recordings } from './recordings.js';
+import { toAdaptedConnection } from './adapted-connection.js';
 import { toConfirmationPolicy } from './confirmation-policy.js';
 import { Results } from './results.js';
 
@@ -99,12 +101,20 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const extras = new Extras();
   const wishes = new SessionPreferences();
 
-  const maskAll = (text: string): string => servers.maskAll(text);
   const eventsPerSecond = (server: string): number =>
     allLimits(servers.get(server)?.entry.settings.limits ?? options.limits).eventsPerSecond;
-  const publisher = new Publisher(clock, options.logger, maskAll, eventsPerSecond);
-  const { publish } = publisher;
   const mask = (server: string): Mask => servers.mask(server);
+  const maskOf = (server?: string): Mask =>
+    server === undefined ? (text) => servers.maskAll(text) : mask(server);
+  const publisher = new Publisher(clock, options.logger, maskOf, eventsPerSecond);
+  const { publish } = publisher;
+  let hasRedactFailed = false;
+  const redact = toRedact(options.redact, (why) => {
+    if (hasRedactFailed) return;
+    hasRedactFailed = true;
+    const message = `The 'redact' of the host ${why}. Texts for which it fails are masked as a whole.`;
+    publish({ type: 'diagnostic', kind: 'redact-failed', message });
+  });
   const system = (): ObservableSystem => servers.supervisor.observable;
   const network = createNetworkSource(options.network);
   const workspaceFolder = folderOfHost(options.discover);
@@ -135,6 +145,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
       answers: new InputAnswers(options.askInput),
       seed,
       tokenMask: (name) => signIns?.mask(name) ?? NO_MASK,
+      redact,
     },
     reader,
     manager,
@@ -186,6 +197,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const wire = new Wire(clock, mask);
   const responders = toResponders(options.handlers ?? {});
   const effects: EffectPorts = {
+    adaptConnection: toAdaptedConnection(options.machines),
     clock,
     sessions,
     servers,

@@ -318,11 +318,12 @@ export function shownConfig(config: ServerConfig): Readonly<Record<string, unkno
 
 /** The same failure with its texts masked; its code, phase and numbers are Troupe's own and stay. */
 export function maskFailure<T extends RawFailure>(failure: T, mask: Mask): T {
-  const { message, hint, stderrTail, stdoutTail, http } = failure;
+  const { message, hint, url, stderrTail, stdoutTail, http } = failure;
   return {
     ...failure,
     message: mask(message),
     ...(hint === undefined ? {} : { hint: mask(hint) }),
+    ...(url === undefined ? {} : { url: mask(url) }),
     ...(stderrTail === undefined ? {} : { stderrTail: stderrTail.map(mask) }),
     ...(stdoutTail === undefined ? {} : { stdoutTail: stdoutTail.map(mask) }),
     ...(http === undefined ? {} : { http: maskFields(http, mask) }),

@@ -48,6 +48,8 @@ export interface ServerTerms extends EntryTerms {
   readonly seed: number;
   /** Masks the tokens that are in use for a server. */
   readonly tokenMask: (name: string) => Mask;
+  /** The mask of the host. */
+  readonly redact: Mask;
 }
 
 /** What the servers of a troupe share. */
@@ -131,10 +133,13 @@ export class Server implements Supervised {
     return this.#isRemoved;
   }
 
-  /** Masks the tokens in use, all secrets of the entry that were read so far, and tokens with a form of their own. */
+  /**
+   * Masks the tokens in use, all secrets of the entry that were read so far, tokens with a form of their own, and what the
+   * host masks itself.
+   */
   get mask(): Mask {
     const known = this.#withTokens(this.#secrets?.mask);
-    return (text) => maskForms(known(text));
+    return (text) => this.terms.redact(maskForms(known(text)));
   }
 
   /** The same, except for short values: a word like `info` is part of many definitions anyway. */

@@ -25,6 +25,7 @@ import { ConfigError, NotReadyError } from '../errors.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { reloadInWords, type AppliedDiff } from './reload-report.js';
+import { maskForms } from '../secrets/secret-text.js';
 import type { Mask } from '../secrets/secrets.js';
 import { Server, type Runtime, type ServerTerms } from './server.js';
 import { Supervisor } from '../supervision/supervisor.js';
@@ -197,11 +198,14 @@ export class Servers implements ConfiguredServers, CachedServers {
 
   /** Strikes out the secrets of every server. */
   maskAll(text: string): string {
-    return [...this.all].reduce((masked, { mask }) => mask(masked), text);
+    return this.#parts.terms.redact(
+      [...this.all].reduce((masked, { mask }) => mask(masked), maskForms(text)),
+    );
   }
 
   mask(name: string): Mask {
-    return this.get(name)?.mask ?? this.#parts.terms.tokenMask(name);
+    const { tokenMask, redact } = this.#parts.terms;
+    return this.get(name)?.mask ?? ((text) => redact(maskForms(tokenMask(name)(text))));
   }
 
   echoMask(name: string): Mask {

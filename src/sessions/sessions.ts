@@ -92,6 +92,15 @@ export class Session {
     return this.#transport;
   }
 
+  /** What the server is known by: its address, or the command of its entry. Never published. */
+  get place(): string {
+    const url = this.#transport?.url;
+    if (url !== undefined) return url;
+    const { config } = this.plan;
+    const { name } = this.key;
+    return JSON.stringify('command' in config ? [name, config.command, config.args] : [name]);
+  }
+
   /** Resolves when nothing of it is left. */
   get gone(): Promise<Released> {
     return this.#gone;

@@ -51,6 +51,7 @@ const ANSWER: Schema = {
     progress: COUNT,
     ask: { type: 'object', required: ['method'], properties: { method: TEXT, params: OBJECT } },
     tools: LIST,
+    task: { type: 'array', items: OBJECT },
   } satisfies Record<keyof Answer, Schema>,
   additionalProperties: false,
 };

@@ -12,7 +12,8 @@ import type {
   ConnectionInput,
   ServerIdentity,
 } from '../../machines/connection/connection.events.js';
-import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import type { connectionMachine } from '../../machines/connection/connection.machine.js';
+import { managed } from '../../machines/connection/connection.managed.js';
 import type { Failure, FailureCode, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
@@ -37,7 +38,7 @@ const MODEL_POLICY: ConnectionPolicy = {
 
 /** Options of `edgePaths` for the connection chart, together with the chart. */
 export interface ConnectionModel extends EdgeOptions {
-  /** The connection chart. */
+  /** The connection chart, as a child of a manager. */
   readonly machine: typeof connectionMachine;
   readonly inputs: readonly unknown[];
   readonly events: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
@@ -78,7 +79,7 @@ const CODES: Readonly<Record<Verdict, FailureCode>> = {
  */
 export function connectionModel(): ConnectionModel {
   return {
-    machine: connectionMachine,
+    machine: managed(),
     inputs: [
       start({ transport: 'stdio' }),
       start({ transport: 'stdio', wanted: false }),

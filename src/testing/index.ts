@@ -19,6 +19,7 @@ export type {
   Params,
   Received,
   ServerScript,
+  TaskState,
 } from './server-script.js';
 export { text, tool } from './ordinary-answers.js';
 export { controlProgram, scriptedProgram } from './scripted-program.js';

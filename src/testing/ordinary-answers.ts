@@ -5,6 +5,8 @@ import { isJsonObject } from '../json/json-object.js';
 import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { META_PREFIX } from '../protocol/server-identity.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
+import { TASKS } from '../protocol/tasks.js';
+import { offersTasks } from './scripted-tasks.js';
 import type { Params, ServerScript } from './server-script.js';
 import { asText } from '../text/as-text.js';
 
@@ -54,7 +56,11 @@ export function ordinaryAnswer(script: ServerScript, method: string, params: Par
   switch (method) {
     case 'server/discover':
       if (script.era !== 'new' && script.era !== 'both') break;
-      return { supportedVersions: [NEW_VERSION], capabilities, instructions: 'Be kind.' };
+      return {
+        supportedVersions: [NEW_VERSION],
+        capabilities: offersTasks(script) ? { ...capabilities, extensions: { [TASKS]: {} } } : capabilities,
+        instructions: 'Be kind.',
+      };
     case 'initialize':
       if (script.era === 'new') throw refusedVersion(params['protocolVersion']);
       return {

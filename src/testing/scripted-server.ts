@@ -16,6 +16,7 @@ import { Timers } from '../async/timers.js';
 import { checkScript } from './check-script.js';
 import { ClientRequests } from './scripted-client-requests.js';
 import { inNewEra, isStateless, ordinaryAnswer, text } from './ordinary-answers.js';
+import { ScriptedTasks } from './scripted-tasks.js';
 import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
 
 /** Not an answer. */
@@ -115,6 +116,7 @@ export class ScriptedServer {
   readonly #clock: Clock;
   /** How many answers of each list were given. */
   readonly #counts = new WeakMap<readonly unknown[], number>();
+  readonly #tasks = new ScriptedTasks();
   #sessions = 0;
   #present: Session | undefined;
   readonly #waiting = new Set<() => void>();
@@ -316,8 +318,12 @@ export class ScriptedServer {
       return this.#listen(session, exchange.id, params);
     }
     if (typeof scripted === 'function') return scripted(params, exchange);
-    if (scripted === undefined) return ordinaryAnswer(this.script, method, params);
-    return this.#follow(session, scripted, () => ordinaryAnswer(this.script, method, params), exchange);
+    if (scripted === undefined && method.startsWith('tasks/')) return this.#tasks.answer(method, params);
+    const ordinary = (): unknown => ordinaryAnswer(this.script, method, params);
+    if (scripted === undefined) return ordinary();
+    const result = await this.#follow(session, scripted, ordinary, exchange);
+    if (scripted.task === undefined || result === SILENCE) return result;
+    return this.#tasks.begin(scripted.task, params, result) ?? result;
   }
 
   /** Acknowledges the request and keeps it open. */

@@ -67,6 +67,26 @@ export interface Answer extends Misbehavior {
   };
   /** Tools from this answer on; `notifications/tools/list_changed` announces them. */
   readonly tools?: readonly Tool[];
+  /**
+   * The call becomes a task with these states, if the client follows tasks (MCP 2026-07-28, extension
+   * `io.modelcontextprotocol/tasks`). Each `tasks/get` moves to the next state, except from a question, which only
+   * `tasks/update` does; the last state stays. A server with tasks offers the extension.
+   */
+  readonly task?: readonly TaskState[];
+}
+
+/** One state of a task. Further fields are sent, too, and each may be wrong. */
+export interface TaskState {
+  /** Any other field. */
+  readonly [field: string]: unknown;
+  /** `working`, `input_required`, `completed`, `failed` or `cancelled`. Default `working`. */
+  readonly status?: unknown;
+  /** The result of a task that is completed. Default: the ordinary one of the call. */
+  readonly result?: unknown;
+  /** The JSON-RPC error of a task that failed. */
+  readonly error?: unknown;
+  /** The questions of a task that wants input, by key. */
+  readonly inputRequests?: unknown;
 }
 
 /** What a scripted server offers and how it answers. Every field is optional. */

@@ -47,7 +47,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TrustOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
       CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
       ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
-      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope LogFileOptions RecordOptions RecordTarget
+      HeldReason HeldTool InspectOptions Inspection MachineInspector MachineOverrides ServerScope LogFileOptions RecordOptions RecordTarget
       RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
@@ -77,7 +77,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES REMOTE_POLICY acceptedOf afterLoss backoffDelay classify
       connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
-      configurationMachine heldOf reviewMachine signInMachine MANAGER_COMMANDS idleHolders
+      configurationMachine heldOf managed reviewMachine signInMachine MANAGER_COMMANDS idleHolders
       CONNECTION_STATES hasTag publicState statePath
     `),
     types: names(`
@@ -101,7 +101,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       SettledAt SignInContext SignInEmitted SignInEvent SignInInput SignInKey SignInTag TokenFacts TokenOutcome
       AdoptToolsOutput ConnectionSignal ConnectionState Failed ListGroup ListPlan OpenTransportInput PublicState ReviewTag
       ServerList StopReason WatchLimits WatchSessionEvent
-      Era NextTerms SubscribeOutput SubscriptionTries
+      ConnectionEffects ConnectionMachine Era NextTerms SubscribeOutput SubscriptionTries
     `),
   },
   {
@@ -156,7 +156,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
       MatchRequests RecordedRequest UnmatchedRequest
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
-      ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
+      ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),
   },
   {

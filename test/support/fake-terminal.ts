@@ -11,10 +11,10 @@ export interface FakeTerminal {
 }
 
 /** Both streams are terminals if a size is given, otherwise pipes. Without colors. */
-export function makeTerminal(size?: Size): FakeTerminal {
+export function makeTerminal(size?: Size, env: Readonly<Record<string, string>> = {}): FakeTerminal {
   const stdout = new FakeStream(size);
   const stderr = new FakeStream(size);
   const gone = new AbortController();
-  const terminal = new Terminal({ stdout, stderr, env: {} }, gone.signal, false);
+  const terminal = new Terminal({ stdout, stderr, env }, gone.signal, false);
   return { terminal, stdout, stderr, hangUp: () => gone.abort() };
 }

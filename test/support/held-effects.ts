@@ -21,7 +21,8 @@ import type {
   WatchSessionEvent,
   WatchSessionInput,
 } from '../../machines/connection/connection.events.js';
-import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import type { connectionMachine } from '../../machines/connection/connection.machine.js';
+import { managed } from '../../machines/connection/connection.managed.js';
 import type { Failure } from '../../machines/policy/failure.js';
 
 interface Outputs {
@@ -114,7 +115,7 @@ export class HeldEffects {
     private readonly now: () => number,
     private readonly began: (effect: HeldEffect) => void = () => {},
   ) {
-    this.machine = connectionMachine.provide({
+    this.machine = managed().provide({
       actors: {
         resolveConfig: this.#hold<ResolveConfigOutput, ResolveConfigInput>('resolveConfig'),
         openTransport: this.#hold<OpenTransportOutput, OpenTransportInput>('openTransport'),

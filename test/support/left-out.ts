@@ -1,4 +1,4 @@
-/** The tests that do not run on this system; see `tools/wine/left-out.mjs`. */
+/** The tests that do not run on this system: see `tools/wine/left-out.mjs` and `tools/missing-shells.mjs`. */
 import process from 'node:process';
 
 interface LeftOut {
@@ -13,4 +13,8 @@ const { leftOut } = (await import(new URL('../../tools/wine/left-out.mjs', impor
   leftOut(wine: string | undefined): readonly LeftOut[];
 };
 
-export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : [];
+const { missingShells } = (await import(new URL('../../tools/missing-shells.mjs', import.meta.url).href)) as {
+  missingShells(): readonly LeftOut[];
+};
+
+export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingShells();

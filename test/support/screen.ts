@@ -23,10 +23,12 @@ export function screenOf(written: string): string {
       case 'G':
         column = count - 1;
         return;
-      case 'H':
-        row = 0;
-        column = 0;
+      case 'H': {
+        const [atRow = 1, atColumn = 1] = parameters.split(';').map(Number);
+        row = Math.max(1, atRow) - 1;
+        column = Math.max(1, atColumn) - 1;
         return;
+      }
       case 'J':
         lines.length = 0;
         return;

@@ -75,6 +75,7 @@ function supervise(
       answers: new InputAnswers(undefined),
       seed: 1,
       tokenMask: () => NO_MASK,
+      redact: NO_MASK,
     },
     reader: new ConfigReader({}, trustedEntries, publisher.publish),
     manager: {

@@ -13,7 +13,12 @@ import { withinLimit } from './within-limit.js';
 export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
 const LIMIT_MS = 15_000;
 /** Variables of the environment of the tests that would change the behavior of the command. */
-const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS'];
+const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS', 'CI'];
+
+/** The environment of a person who runs the command. */
+export function personalEnvironment(): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name)));
+}
 
 export interface Finished {
   readonly code: number | null;
@@ -137,10 +142,9 @@ function startNode(
   words: readonly string[],
   { cwd, env, stdin, keepsStdin = false }: StartOptions,
 ): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name));
   const child = spawn(process.execPath, words, {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...personalEnvironment(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // Writing fails if the program has already ended.

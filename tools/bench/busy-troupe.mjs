@@ -2,7 +2,7 @@
 import { createActor, fromCallback } from 'xstate';
 import { fromDist } from './from-dist.mjs';
 
-const { connectionMachine } = await fromDist('machines/connection/connection.machine.js');
+const { managed } = await fromDist('machines/connection/connection.managed.js');
 const { managerMachine } = await fromDist('machines/manager/manager.machine.js');
 const { DEFAULT_POLICY } = await fromDist('machines/policy/policy.js');
 const { withConnectionFilter } = await fromDist('src/actor-system/event-filter.js');
@@ -56,10 +56,11 @@ export class BusyTroupe {
       clearTimeout: (timer) => this.#timers.delete(timer),
     };
     const timers = new NumberedClock(clock);
-    const { actors } = connectionMachine.implementations;
+    const machineOfOne = managed();
+    const { actors } = machineOfOne.implementations;
     const effects = Object.keys(actors).map((slot) => [slot, this.#effect(slot)]);
     const provided = { ...Object.fromEntries(effects), watchSession: this.#watch() };
-    const connection = withConnectionFilter(connectionMachine.provide({ actors: provided }), () => {});
+    const connection = withConnectionFilter(machineOfOne.provide({ actors: provided }), () => {});
     const machine = managerMachine.provide({ actors: { connection } });
     this.#manager = createActor(machine, { input: INPUT, clock: timers }).start();
     if (sink !== undefined) {

@@ -18,7 +18,7 @@ import type {
   SessionKey,
   TransportKind,
 } from '../../machines/connection/connection.events.js';
-import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import { managed } from '../../machines/connection/connection.managed.js';
 import { initialContext } from '../../machines/connection/connection.update.js';
 import { LIST_GROUPS } from '../../machines/connection/list-plan.js';
 import type { ChildSpec, ManagerContext, ManagerInput } from '../../machines/manager/manager.events.js';
@@ -29,7 +29,8 @@ import { publicState } from '../../machines/connection/public-state.js';
 import { hasTag } from '../../machines/connection/connection.states.js';
 import type { Place, Step } from './pure-actor.js';
 
-export { connectionMachine, managerMachine };
+export { managerMachine };
+export const connectionMachine = managed();
 
 const NOW = 1_000_000;
 /** Longer than every window of the policy. */

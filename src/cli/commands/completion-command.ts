@@ -10,33 +10,47 @@ import { oneLine, type Terminal } from '../output/terminal.js';
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# eval "$(troupe completion bash)"   in ~/.bashrc
 _troupe() {
-  local IFS=$'\\n' cur words cword line
-  if declare -F _get_comp_words_by_ref > /dev/null; then
-    _get_comp_words_by_ref -n ':=' cur words cword
-  else
-    words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD cur="\${COMP_WORDS[COMP_CWORD]}"
-  fi
-  COMPREPLY=()
-  while IFS= read -r line; do COMPREPLY+=("\${line%%$'\\t'*}"); done \\
-    < <(troupe __complete -- "\${words[@]:1:cword}" 2> /dev/null)
-  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace
-  declare -F __ltrim_colon_completions > /dev/null && __ltrim_colon_completions "$cur"
+  local IFS=$'\\n' words=() word plain line i breaks cur
+  # Bash splits words at : and =, too. They are joined where the line has no space between them.
+  line=\${COMP_LINE:0:COMP_POINT}
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    plain=\${word//[\\'\\"\\\\]/}
+    if ((i > 0)) && [[ $line != [[:blank:]]* ]]; then
+      words[\${#words[@]} - 1]+=$plain
+    else
+      line=\${line#"\${line%%[![:blank:]]*}"} words+=("$plain")
+    fi
+    line=\${line#"$word"}
+  done
+  cur=\${words[\${#words[@]} - 1]} COMPREPLY=()
+  while IFS= read -r line; do printf -v line %q "\${line%%$'\\t'*}" && COMPREPLY+=("$line"); done \\
+    < <(troupe __complete -- "\${words[@]:1}" 2> /dev/null)
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null
+  breaks=\${COMP_WORDBREAKS//[^:=]/}
+  [[ -n $breaks && $cur == *["$breaks"]* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${cur%"\${cur##*["$breaks"]}"}"}")
   return 0
 }
 complete -o default -F _troupe troupe`,
   zsh: `#compdef troupe
 # eval "$(troupe completion zsh)"   in ~/.zshrc, after compinit
 _troupe() {
-  local -a found; local line
-  for line in "\${(@f)$(troupe __complete -- "\${(@)words[2,CURRENT]}" 2> /dev/null)}"; do
-    [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  local -a found open; local line word
+  for line in "\${(@f)$(troupe __complete -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)}"; do
+    word="\${\${line%%$'\\t'*}//:/\\\\:}"
+    if [[ $line == *$'\\t'* ]]; then found+=("$word:\${line#*$'\\t'}")
+    elif [[ $line == *= ]]; then open+=("$word")
+    elif [[ -n $line ]]; then found+=("$word")
+    fi
   done
-  if (( \${#found} )); then _describe troupe found; else _files; fi
+  if (( \${#found} + \${#open} == 0 )); then _files; return; fi
+  _describe troupe found
+  _describe troupe open -S ""
 }
 if [[ $funcstack[1] == _troupe ]]; then _troupe "$@"; else compdef _troupe troupe; fi`,
   fish: `# troupe completion fish > ~/.config/fish/completions/troupe.fish
 function __troupe_complete
-  set -l words (commandline -opc) (commandline -ct)
+  set -l words (commandline -opc) (string unescape -- (commandline -ct))
   set -l found (troupe __complete -- $words[2..-1] 2> /dev/null)
   if test (count $found) -gt 0
     printf '%s\\n' $found
@@ -48,11 +62,14 @@ complete -c troupe -f -a '(__troupe_complete)'`,
   powershell: `# troupe completion powershell | Out-String | Invoke-Expression   in $PROFILE
 Register-ArgumentCompleter -Native -CommandName troupe -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
-  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.StartOffset -lt $cursorPosition } | ForEach-Object {
+    if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.ToString() }
+  })
   if ($wordToComplete -eq '') { $words += '""' }
   troupe __complete '--' @words 2> $null | ForEach-Object {
     $word, $meaning = $_ -split "\`t", 2
-    [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $(if ($meaning) { $meaning } else { $word }))
+    $shown = if ($word -match '\\s') { "'$word'" } else { $word }
+    [System.Management.Automation.CompletionResult]::new($shown, $word, 'ParameterValue', $(if ($meaning) { $meaning } else { $word }))
   }
 }`,
 };

@@ -3,7 +3,7 @@
  * started once. Says what to do about each fault.
  */
 import { access, constants, lstat, stat } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute } from 'node:path';
+import { delimiter, dirname, isAbsolute, resolve } from 'node:path';
 import { findSources } from '../../config/files/file-discovery.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
@@ -22,6 +22,9 @@ import { countOf } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
 import { withServers } from '../with-servers.js';
 import type { CheckTarget } from './check-command.js';
+
+/** The source of servers that are no file's. */
+const OPTIONS = 'host';
 
 type Level = 'ok' | 'note' | 'warning' | 'error';
 
@@ -188,9 +191,12 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
   const discovers = flags.discover ?? flags.config.length === 0;
   const looked = (await findSources({ cwd: process.cwd() })).sources;
   const displayOf = (path: string): string => looked.find((each) => each.path === path)?.display ?? path;
-  const read = sources.map(({ id, path, ok, message }) => {
-    const name = path === undefined ? id : displayOf(path);
-    const count = servers.filter(({ source }) => source === name || source === id).length;
+  const given = sources.filter(({ id }) => id !== OPTIONS || flags.add.length > 0);
+  const read = given.map(({ id, path, ok, message }) => {
+    const name = id === OPTIONS ? '--add' : path === undefined ? id : displayOf(path);
+    // A file that was given is called as it was given.
+    const own = servers.filter(({ source }) => [name, id].includes(source) || resolve(source) === path);
+    const count = id === OPTIONS ? flags.add.length : own.length;
     return ok
       ? finding(name, 'ok', `${countOf(count, 'server')} used`)
       : finding(name, 'error', message ?? 'cannot be read', 'Correct the file, or remove it.');

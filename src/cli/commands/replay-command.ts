@@ -235,20 +235,24 @@ export function renderReplay(report: ReplayReport, colors: Colors): string {
 }
 
 /** One line of the timeline. */
-export function renderChange({ entry, at, server, from, to }: StateChange, startedAt: number): string {
+export function renderChange(change: StateChange, startedAt: number): string {
+  const { entry, at, server, from, to, failure } = change;
+  const why = failure === undefined ? '' : `: ${summarizeWithCause(failure)}`;
   const time = `+${((at - startedAt) / 1_000).toFixed(3)}s`.padStart(12);
-  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}`;
+  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}${why}`;
 }
 
 function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }: Colors): string[] {
   const { state, generation, attempts, states, failures, failureCodes, rejected } = summary;
   const spent = Object.entries(states).map(([each, ms]) => `${oneLine(each)} ${preciseDuration(ms)}`);
+  const later = Object.values(failureCodes).reduce((sum, count) => sum + count, 0) - failures.length;
   const codes = Object.entries(failureCodes).map(([code, count]) => `${oneLine(code)} × ${count}`);
   return [
     `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
     dim(`    ${spent.join(', ')}`),
     ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
     ...eachOnce(failures.map(summarizeWithCause)).map((line) => `      ${line}`),
+    ...(later > 0 ? [`      and ${countOf(later, 'later failure')}`] : []),
     ...rejected.map(
       ({ entry, event, state: then }) =>
         `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,

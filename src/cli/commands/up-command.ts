@@ -13,7 +13,7 @@ import type { Flags } from '../arguments/flags.js';
 import { makeTroupe, withTroupe } from '../make-troupe.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteWarnings } from '../output/server-notes.js';
-import { openView } from '../output/up-view.js';
+import { openView } from '../console/up-view.js';
 import { findHere } from '../../trust/found-here.js';
 import { createFileTrustStore } from '../../trust/trust-store.js';
 import type { Discovery } from '../../servers/discover.js';
@@ -53,7 +53,7 @@ export async function up(
   const choice = { watch: true, record, askInput };
   const troupe = makeTroupe(flags, configuration, terminal, choice);
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
-  const view = await openView(troupe, flags, terminal);
+  const view = await openView(troupe, flags, { terminal, stdin, host: process });
   try {
     return await withTroupe(troupe, terminal, async (signal) => {
       const forget = await openUpInspection(troupe, flags, terminal);

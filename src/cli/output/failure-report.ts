@@ -18,9 +18,12 @@ export function summarize(failure: Failure): string {
 
 /** One line: code, message, and what to do, or else what the server itself said. */
 export function summarizeWithCause(failure: Failure): string {
-  const { hint, stderrTail = [], stdoutTail = [] } = failure;
-  const said = hint ?? causeHint(stderrTail, stdoutTail);
-  return said === undefined ? summarize(failure) : `${summarize(failure)} ${oneLine(said)}`;
+  return oneLine(`${summarize(failure)} ${causeOf(failure)}`);
+}
+
+/** What to do, or else what the server itself said; empty if neither is known. */
+export function causeOf({ hint, stderrTail = [], stdoutTail = [] }: Failure): string {
+  return hint ?? causeHint(stderrTail, stdoutTail) ?? '';
 }
 
 /** All known details, one a line; the first is the summary. */
@@ -64,5 +67,19 @@ function lastWords({ stderrTail, error }: ServerStatus): string[] {
 
 function section(stream: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
-  return [`${stream}:`, ...excerptOf(lines, MAX_LINES).map((line) => `  | ${manyLines(line)}`)];
+  return [
+    `${stream}:`,
+    ...excerptOf(countRepeated(lines.map(manyLines)), MAX_LINES).map((line) => `  | ${line}`),
+  ];
+}
+
+/** Lines that follow each other and are the same become one, with their number. */
+export function countRepeated(lines: readonly string[]): readonly string[] {
+  const counted: { line: string; count: number }[] = [];
+  for (const line of lines) {
+    const last = counted.at(-1);
+    if (last?.line === line) last.count += 1;
+    else counted.push({ line, count: 1 });
+  }
+  return counted.map(({ line, count }) => (count === 1 ? line : `${line} (× ${count})`));
 }

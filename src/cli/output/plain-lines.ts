@@ -15,37 +15,42 @@ const LIST_NAMES: Readonly<Record<CatalogList, string>> = {
 
 /** The line for an event that everybody wants to know; undefined for a mere detail. */
 export function toHeadline(event: LifecycleEvent): string | undefined {
+  const headline = headlineOf(event);
+  return headline === undefined ? undefined : line(event, headline);
+}
+
+/** What happened, without the time and the name of the server. */
+export function headlineOf(event: LifecycleEvent): string | undefined {
   switch (event.type) {
     case 'connection.ready':
-      return line(event, `ready, ${countOf(event.toolCount, 'tool')}`);
+      return `ready, ${countOf(event.toolCount, 'tool')}`;
     case 'connection.lost':
-      return line(event, `lost: ${summarizeWithCause(event.failure)}`);
+      return `lost: ${summarizeWithCause(event.failure)}`;
     case 'connection.retrying': {
       const when = event.delayMs === 0 ? 'at once' : `in ${preciseDuration(event.delayMs)}`;
       const why = event.failure === null ? '' : `: ${summarizeWithCause(event.failure)}`;
-      return line(event, `attempt ${event.attempt} of ${event.maxAttempts} ${when}${why}`);
+      return `attempt ${event.attempt} of ${event.maxAttempts} ${when}${why}`;
     }
     case 'connection.failed': {
       const isExhausted = event.maxAttempts > 1 && event.attempt >= event.maxAttempts;
       const failed = isExhausted ? `failed after ${event.attempt} attempts` : 'failed';
-      return line(event, `${failed}: ${summarizeWithCause(event.failure)}`);
+      return `${failed}: ${summarizeWithCause(event.failure)}`;
     }
     case 'connection.stopped':
-      return line(event, `stopped (${event.reason})`);
+      return `stopped (${event.reason})`;
     case 'connection.trustRequired':
-      return line(event, `needs trust; to trust it: ${serverCommand('trust', event.server)}`);
+      return `needs trust; to trust it: ${serverCommand('trust', event.server)}`;
     case 'connection.authRequired':
-      return line(event, `needs a sign-in: ${event.url ?? serverCommand('login', event.server)}`);
+      return `needs a sign-in: ${event.url ?? serverCommand('login', event.server)}`;
     case 'connection.authSettled':
-      return line(
-        event,
-        event.failure === null ? 'signed in' : `the sign-in failed: ${summarizeWithCause(event.failure)}`,
-      );
+      return event.failure === null
+        ? 'signed in'
+        : `the sign-in failed: ${summarizeWithCause(event.failure)}`;
     case 'manager.failed':
-      return line(event, `failed: ${event.message}`);
+      return `failed: ${event.message}`;
     case 'diagnostic':
-      if (event.kind === 'tool-changed') return line(event, `${event.message} 'troupe review' shows it.`);
-      return LOSSES.has(event.kind) ? line(event, event.message) : undefined;
+      if (event.kind === 'tool-changed') return `${event.message} 'troupe review' shows it.`;
+      return LOSSES.has(event.kind) ? event.message : undefined;
     default:
       return undefined;
   }

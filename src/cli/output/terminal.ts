@@ -2,7 +2,8 @@
  * Output of a command: results on stdout, notes on stderr, each with its own colors.
  *
  * T1. When a reader goes away, nothing ends by force: `gone` is aborted, and later output is dropped.
- * T2. While a part of the screen is redrawn (see `live-area.ts`), other output appears above it.
+ * T2. While a part of the screen is redrawn (see `live-area.ts`), other output appears above it. While the whole screen is in
+ *     use, other output is diverted.
  */
 import { visibleJson } from '../../json/write-json.js';
 import picocolors from 'picocolors';
@@ -35,6 +36,8 @@ export class Terminal {
   /** Aborted when stdout has no reader any more. */
   readonly gone: AbortSignal;
   overlay: Overlay | undefined;
+  /** Takes the text for a terminal whose whole screen is in use. */
+  diversion: ((text: string) => void) | undefined;
 
   constructor(
     private readonly streams: Streams,
@@ -63,6 +66,11 @@ export class Terminal {
     return stream.isTTY === true && hasSize && this.streams.env['TERM'] !== 'dumb';
   }
 
+  /** Whether a job of continuous integration runs the command, which nobody watches. */
+  get isOfCi(): boolean {
+    return isSet(this.streams.env['CI']);
+  }
+
   /** Prints a part of the result. */
   print(text: string): void {
     this.#write(this.streams.stdout, text);
@@ -80,6 +88,7 @@ export class Terminal {
 
   #write(stream: OutputStream, text: string): void {
     if (this.gone.aborted && stream === this.streams.stdout) return;
+    if (this.diversion !== undefined && stream.isTTY === true) return this.diversion(text);
     this.overlay?.erase();
     stream.write(`${text}\n`);
     this.overlay?.redraw();

@@ -1,7 +1,8 @@
 /** The charts of a replay: from this package, or from the host. Pure. */
 import type { AnyStateMachine } from 'xstate';
 import { ROOT_CHARTS } from '../../../machines/charts.js';
-import { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import type { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import { managed } from '../../../machines/connection/connection.managed.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
 import { isJsonObject } from '../../json/json-object.js';
@@ -33,7 +34,7 @@ export interface ReplayMachines {
 }
 
 export const CURRENT_MACHINES: ReplayMachines = {
-  connection: connectionMachine,
+  connection: managed(),
   manager: managerMachine,
   roots: ROOT_CHARTS,
 };
@@ -51,7 +52,7 @@ export function machinesOf(against: ReplayAgainst): ReplayMachines {
     if (typeof against[name]?.provide !== 'function')
       throw new TypeError(`'${name}' is not a machine of XState.`);
   return {
-    connection: (against.connectionMachine ?? connectionMachine) as typeof connectionMachine,
+    connection: managed(against.connectionMachine as typeof connectionMachine | undefined),
     manager: (against.managerMachine ?? managerMachine) as typeof managerMachine,
     roots: {
       configuration: against.configurationMachine ?? ROOT_CHARTS.configuration,

@@ -55,6 +55,8 @@ export interface StateChange {
   readonly from: string | null;
   /** The state after, substates included. */
   readonly to: string;
+  /** The failure that came with the change. */
+  readonly failure?: Failure;
 }
 
 interface ServerRecord {
@@ -108,6 +110,12 @@ export class Summary {
   ): void {
     const record = this.#recordOf(server, at, state);
     const { summary } = record;
+    const { failure } = context;
+    // In a snapshot, a machine continues with an equal failure that is another object.
+    const isKnown =
+      failure === record.failure || (entry.kind === 'snapshot' && isSameJson(failure, record.failure));
+    record.failure = failure;
+    const found = isKnown ? undefined : failureOf(failure);
     const isNew = record.address !== address;
     record.address = address;
     const to = state === record.state ? summary.state : stateText(state);
@@ -119,6 +127,7 @@ export class Summary {
         server,
         from: isNew ? null : summary.state,
         to,
+        ...(found !== undefined && { failure: found }),
       });
       if (hasTag(publicState(state), 'opening')) summary.attempts += 1;
       summary.state = to;
@@ -126,14 +135,7 @@ export class Summary {
       record.top = publicState(state).state;
     }
     summary.generation = wholeOf(context['generation']);
-    const { failure } = context;
-    // In a snapshot, a machine continues with an equal failure that is another object.
-    const isKnown =
-      failure === record.failure || (entry.kind === 'snapshot' && isSameJson(failure, record.failure));
-    record.failure = failure;
-    if (isKnown) return;
-    const read = failureOf(failure);
-    if (read !== undefined) noteFailure(summary, read, entry.at, at - entry.at);
+    if (found !== undefined) noteFailure(summary, found, entry.at, at - entry.at);
   }
 
   #recordOf(server: string, at: number, state: StateValue): ServerRecord {

@@ -58,6 +58,16 @@ describe('troupe doctor', () => {
   it('is content without servers and with good ones, and reports an unreadable file.', async () => {
     expect((await examine()).code).toBe(0);
     const good = team().write('good.json', { quick: QUICK });
+    const near = JSON.parse(
+      (await examine('--json', '--config', '../good.json', '--add', 'x=no-such')).stdout,
+    ) as {
+      findings: readonly Finding[];
+    };
+    const sources = near.findings.filter(({ about, level }) => about === 'source' && level === 'ok');
+    expect(sources.map(({ name, message }) => [name, message])).toEqual([
+      ['--add', '1 server used'],
+      [good, '1 server used'],
+    ]);
     const { code, stdout } = await examine('quick', '--config', good);
     expect([code, stdout]).toEqual([
       0,

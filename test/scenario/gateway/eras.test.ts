@@ -2,10 +2,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { serveHttp, type HttpService } from '../../../src/gateway/http/serve-http.js';
 import type { ServeHttpOptions } from '../../../src/gateway/http/serve-http-options.js';
+import { ask } from '../../support/gateway-http-client.js';
 import { useGateways } from '../../support/gateway-rig.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { refuse, ScriptedServer, text, type Handler } from '../../support/scripted-server.js';
-import { exchange, type Answer, type Stateless } from '../../support/stateless-http-client.js';
+import type { TaskState } from '../../../src/testing/server-script.js';
+import { requestHeaders } from '../../../src/protocol/mirrored-headers.js';
+import { exchange, metaOf, NEW, type Answer, type Stateless } from '../../support/stateless-http-client.js';
 import { inProcess, passTime } from '../../support/test-troupe.js';
 
 useLeakCheck();
@@ -51,7 +54,7 @@ async function serve(server: ScriptedServer, http: ServeHttpOptions = {}) {
       { uri: 'note://mine' },
       { headers: { authorization: `Bearer ${user}` } },
     );
-  return { call, client, read };
+  return { call, client, read, clock, service };
 }
 
 describe('A server of the old era that wants an address visited first', () => {
@@ -163,6 +166,91 @@ describe('A server of the new era', () => {
     ]);
     expect(ada.questions).toEqual(['Please agree']);
   });
+});
+
+describe('A server of the new era that runs a call as a task', () => {
+  const form = { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
+  const asks = {
+    status: 'input_required',
+    inputRequests: { who: { method: 'elicitation/create', params: form } },
+  };
+  const says = { statusMessage: 'half way' };
+  const running = (...task: TaskState[]): ScriptedServer =>
+    new ScriptedServer({ era: 'new', on: { 'tools/call': { result: text('done'), task } } });
+  const follows = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+  it('has it finished by the gateway: a client that follows tasks gets the result and its progress.', async () => {
+    const server = running({}, says, { status: 'completed' });
+    const { call, clock } = await serve(server);
+    const answer = await passTime(clock, call({ capabilities: follows, meta: { progressToken: 'p' } }));
+    expect(answer.result).toMatchObject({ resultType: 'complete', ...text('done') });
+    expect(answer.before).toMatchObject([
+      {
+        method: 'notifications/progress',
+        params: { progressToken: 'p', progress: 1, message: 'half way' },
+      },
+    ]);
+    expect(server.of('tools/call')).toHaveLength(1);
+  });
+
+  it('is also used by clients that know no tasks, of either era.', async () => {
+    const server = running({}, { status: 'completed' });
+    const { call, client, clock } = await serve(server);
+    expect((await passTime(clock, call({}))).result).toMatchObject(text('done'));
+    const ada = await client('ada');
+    expect(await passTime(clock, ada.call('mcp__s__echo'))).toBe('done');
+  });
+
+  it('asks the client whose call it is: with a session at once, without one as the answer.', async () => {
+    const server = running({}, asks, { status: 'completed' });
+    const { call, client, clock } = await serve(server);
+    const [ada, bob] = [
+      await client('ada', { capabilities: { elicitation: {} } }),
+      await client('bob', { capabilities: { elicitation: {} } }),
+    ];
+    expect(await passTime(clock, ada.call('mcp__s__echo'))).toBe('done');
+    expect([ada.questions, bob.questions]).toEqual([['Who?'], []]);
+
+    const about = { capabilities: { elicitation: { form: {} } } };
+    const { result } = await passTime(clock, call(about));
+    const [[key, question] = ['', undefined]] = Object.entries(result?.['inputRequests'] as Params);
+    expect(question).toEqual({ method: 'elicitation/create', params: form });
+    const inputResponses = { [key]: { action: 'accept', content: { name: 'eve' } } };
+    const round = { requestState: result?.['requestState'], inputResponses };
+    expect((await passTime(clock, call(about, round))).result).toMatchObject(text('done'));
+    expect(server.of('tasks/update').at(-1)?.params['inputResponses']).toMatchObject({
+      who: { content: { name: 'eve' } },
+    });
+  });
+
+  it('has it cancelled if the client goes away.', async () => {
+    const server = running({});
+    const { service } = await serve(server);
+    const leaving = new AbortController();
+    const params = { name: 'mcp__s__echo', arguments: {} };
+    const gone = ask(service.port, {
+      signal: leaving.signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...requestHeaders(NEW, 'tools/call', params),
+      },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...params, _meta: metaOf() } },
+    }).catch(() => {});
+    await server.whenReceived('tools/call');
+    leaving.abort();
+    await gone;
+    expect((await server.whenReceived('tasks/cancel')).params).toMatchObject({ taskId: 'task-1' });
+  });
+
+  it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+    'refuses %s: the gateway has no tasks.',
+    async (method) => {
+      const { service } = await serve(running({}));
+      const answer = await exchange(service.port, method, { taskId: 'task-1' }, { capabilities: follows });
+      expect(answer).toMatchObject({ status: 404, error: { code: -32_601 } });
+    },
+  );
 });
 
 describe('What a server gives as private', () => {

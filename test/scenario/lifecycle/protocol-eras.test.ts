@@ -1,5 +1,6 @@
 /** Servers of both eras, and servers that get them wrong: which version is spoken in the end, and what a call gives. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMemoryCatalogStore } from '../../../src/catalog/cache-store.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import type { ServerSettings } from '../../../src/config/entry/server-config.js';
 import { casePeer, ERA_CASES, serveCase, type EraCase } from '../../support/era-cases.js';
@@ -90,6 +91,34 @@ describe('a remote server', () => {
       if (outcome === '2025-11-25') expect([times('server/discover'), times('initialize')]).toEqual([1, 1]);
       if (outcome === '2026-07-28' || protocol === 'new') expect(times('initialize')).toBe(0);
       expect(server.seen.filter(({ method }) => method === 'GET')).toEqual([]);
+    },
+  );
+});
+
+describe('what a server speaks', () => {
+  it.each([
+    ['old, -32601', ['initialize', 'initialize'], 1],
+    ['new', [], 2],
+  ])(
+    'is known to the next process, which does not ask the other era first: %s',
+    async (name, opened, discovered) => {
+      const asked: string[] = [];
+      const serve = serveCase(ERA_CASES[name]!.plan);
+      const server = await startServer((seen, res) => {
+        if (seen.rpc.method !== undefined) asked.push(seen.rpc.method);
+        serve(seen, res);
+      });
+      onTestFinished(() => server.close());
+      const cache = createMemoryCatalogStore();
+      for (let run = 1; run <= 2; run += 1) {
+        const entry = { url: server.url, listen: false, policy: POLICY } as const;
+        await using troupe = createTroupe({ servers: { a: entry }, handlers: HANDLERS, cache });
+        await troupe.start();
+        expect(troupe.connection('a')!.state).toBe('ready');
+      }
+      const of = (method: string): string[] => asked.filter((each) => each === method);
+      expect(of('initialize')).toEqual(opened);
+      expect(of('server/discover')).toHaveLength(discovered);
     },
   );
 });

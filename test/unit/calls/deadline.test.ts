@@ -35,6 +35,23 @@ describe('a deadline', () => {
     expect(deadline.signal.reason).toMatchObject({ limitMs: 1_500, isTotal: true });
   });
 
+  it('can be extended, also while it is paused; a request without a limit stays without one', async () => {
+    const { clock, deadline } = begin(0, 1_000);
+    await clock.advance(400);
+    deadline.pause();
+    deadline.extend(5_000);
+    await clock.advance(60_000);
+    deadline.resume();
+    deadline.extend(2_000);
+    await clock.advance(4_599);
+    expect(deadline.aborted).toBe(false);
+    await clock.advance(1);
+    expect(deadline.reason).toMatchObject({ limitMs: 5_000, isTotal: true });
+    const endless = begin(0, 0);
+    endless.deadline.extend(1_000);
+    expect(endless.clock.pending).toEqual([]);
+  });
+
   it('starts its idle time again after a pause', async () => {
     const { clock, deadline } = begin(1_000, 0);
     await clock.advance(999);

@@ -115,6 +115,41 @@ const kept = async (savedAt: number, ...names: readonly string[]): Promise<Catal
   return store;
 };
 
+describe('the era that a server speaks', () => {
+  useLeakCheck();
+  const spoken = { era: 'new', since: START } as const;
+
+  it('is stored with its lists, and again if it is another one', async () => {
+    const store = createMemoryCatalogStore();
+    const bench = new Bench({ store });
+    bench.catalogs.replace('a', [tool('read')]);
+    bench.cache.keep('a', 'key-a', spoken);
+    await bench.cache.close();
+    expect(await store.get('key-a')).toMatchObject({ spoken });
+    const later = { era: 'old', since: START + 1 } as const;
+    const next = new Bench({ store });
+    await next.cache.warm(['a']);
+    next.cache.keep('a', 'key-a', later);
+    await next.cache.close();
+    expect(await store.get('key-a')).toMatchObject({ spoken: later });
+  });
+
+  it.each([
+    [spoken, spoken],
+    [{ era: 'other', since: START }, undefined],
+    [{ era: 'new' }, undefined],
+    [7, undefined],
+  ])('is known once its lists were looked up: %j', async (stored, known) => {
+    const store = createMemoryCatalogStore();
+    await store.put('key-a', { savedAt: START, tools: [tool('read')], spoken: stored } as never);
+    const bench = new Bench({ store });
+    expect(bench.cache.eraOf('key-a')).toBeUndefined();
+    await bench.cache.warm(['a']);
+    expect(bench.cache.eraOf('key-a')).toEqual(known);
+    expect(bench.names('a')).toEqual(['read']);
+  });
+});
+
 describe('a cached list', () => {
   useLeakCheck();
 

@@ -52,7 +52,7 @@ function makePublisher({ logger = {}, mask }: { logger?: Partial<Logger>; mask?:
     error: (message, details) => void logged.push(`${message}: ${String(details?.['message'])}`),
     ...logger,
   } satisfies Logger;
-  const publisher = new Publisher(createControlledClock(), logging, mask);
+  const publisher = new Publisher(createControlledClock(), logging, mask && (() => mask));
   const received: string[] = [];
   const reported: string[] = [];
   const publishTwice = async (): Promise<void> => {

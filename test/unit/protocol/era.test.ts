@@ -146,9 +146,10 @@ describe('The verdicts', () => {
     verdicts.keep('b', 'new');
     times.now = DAY - 1;
     verdicts.keep('a', 'old');
-    expect([verdicts.get('a'), verdicts.get('b'), verdicts.get('c')]).toEqual(['old', 'new', undefined]);
+    const eras = (...servers: string[]): unknown[] => servers.map((server) => verdicts.get(server)?.era);
+    expect(eras('a', 'b', 'c')).toEqual(['old', 'new', undefined]);
     times.now = DAY;
-    expect([verdicts.get('a'), verdicts.get('b')]).toEqual([undefined, 'new']);
+    expect(eras('a', 'b')).toEqual([undefined, 'new']);
   });
 
   it('can be forgotten, and are bounded', () => {
@@ -157,6 +158,22 @@ describe('The verdicts', () => {
     verdicts.keep('a', undefined);
     expect(verdicts.get('a')).toBeUndefined();
     for (let server = 0; server <= 1_000; server += 1) verdicts.keep(String(server), 'new');
-    expect([verdicts.get('0'), verdicts.get('1'), verdicts.get('1000')]).toEqual([undefined, 'new', 'new']);
+    const eras = ['0', '1', '1000'].map((server) => verdicts.get(server)?.era);
+    expect(eras).toEqual([undefined, 'new', 'new']);
+  });
+
+  it('of an earlier run count, with their age, unless this run has shown something', () => {
+    const times = { now: DAY };
+    const verdicts = at(times);
+    verdicts.restore('a', { era: 'old', since: 1 });
+    verdicts.restore('b', { era: 'old', since: 0 });
+    verdicts.keep('c', undefined);
+    verdicts.restore('c', { era: 'new', since: 1 });
+    verdicts.keep('d', 'new');
+    verdicts.restore('d', { era: 'old', since: 1 });
+    const eras = ['a', 'b', 'c', 'd'].map((server) => verdicts.get(server)?.era);
+    expect(eras).toEqual(['old', undefined, undefined, 'new']);
+    times.now = DAY + 1;
+    expect(verdicts.get('a')).toBeUndefined();
   });
 });

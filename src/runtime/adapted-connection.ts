@@ -1,0 +1,20 @@
+/** The machine of the connections as the host changes it. */
+import type { EffectPorts } from '../actors/effect-ports.js';
+import { ConfigError } from '../errors.js';
+import type { MachineOverrides } from '../options.js';
+
+export function toAdaptedConnection({
+  connection: adapt,
+}: MachineOverrides = {}): EffectPorts['adaptConnection'] {
+  return (
+    adapt &&
+    ((machine, effects) => {
+      const adapted: Partial<typeof machine> | undefined = adapt(machine, effects);
+      // `provide` keeps the chart.
+      if (adapted?.config === machine.config) return adapted as typeof machine;
+      throw new ConfigError(
+        "machines.connection: expected the machine that it is called with, or the result of its 'provide'.",
+      );
+    })
+  );
+}

@@ -149,13 +149,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
       errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
-      EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
+      EdgeEvent EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
-      MatchRequests RecordedRequest UnmatchedRequest
+      MatchRequests RecordedRequest UnmatchedRequest RunOptions
+      HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),

@@ -66,12 +66,12 @@ export async function generate(
     }
     const tools = toolsOf(troupe.tools, asked);
     const text = cli === undefined ? generatedFile(tools, named) : serverCommandFile(cli, tools, files);
-    if (out === undefined && flags.json) terminal.printJson({ tools: tools.length, text });
+    if (out === undefined && flags.json) terminal.printJson('generate', { tools: tools.length, text });
     else if (out === undefined) terminal.print(text.trimEnd());
     else {
       const isChanged = text !== written;
       if (isChanged) await write(out, text, cli === undefined ? READABLE : EXECUTABLE);
-      if (flags.json) terminal.printJson({ tools: tools.length, file: out, changed: isChanged });
+      if (flags.json) terminal.printJson('generate', { tools: tools.length, file: out, changed: isChanged });
       else terminal.note(`${out}: ${countOf(tools.length, 'tool')}${isChanged ? '' : ', unchanged'}`);
     }
     return EXIT.fine;
@@ -101,7 +101,7 @@ async function checkFile(
     const changes = changesBetween(before.filter(isCompared), now);
     const notCompared = named.filter((server) => !isCompared({ server }));
     const fits = changes.length === 0 && notCompared.length === 0;
-    if (flags.json) terminal.printJson({ fits, changes, notCompared }, 2);
+    if (flags.json) terminal.printJson('generate', { fits, changes, notCompared });
     else {
       for (const { message } of changes) terminal.print(oneLine(message));
       if (fits) terminal.print(`${flags.out} fits ${countOf(now.length, 'tool')}`);

@@ -2,7 +2,8 @@
 import { Option, type Command } from 'commander';
 import { toFile } from '../arguments/flags.js';
 import type { GenerateFlags } from '../commands/generate-command.js';
-import { addCommand, type Act, type Host } from './declare.js';
+import { addCommand, type Act } from './declare.js';
+import type { Host } from '../host.js';
 
 export function addGenerate(program: Command, act: Act, { stdin }: Host): void {
   addCommand(program, 'generate', 'write the types of the tools as TypeScript, or a command for one server')

@@ -6,6 +6,12 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   up: [
     ['up', 'keep all servers connected'],
     ['up --record session.jsonl', 'and record what happens'],
+    ['up --background', 'for quick calls: later commands use its connections'],
+  ],
+  down: [['down', "end the process of 'up --background'"]],
+  logs: [
+    ['logs fs', 'what a server wrote'],
+    ['logs -f', 'and what it writes from now on'],
   ],
   serve: [
     ['serve', 'for a client that starts it'],

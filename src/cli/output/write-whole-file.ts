@@ -5,15 +5,17 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js'
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
-  /** Whether a replaced file keeps its permissions. Default: it gets those of a new file. */
+  /** Whether a replaced file keeps its permissions, and a read-only one stays. Default: it gets those of a new file. */
   readonly keepsMode?: boolean;
   /** Permissions of a new file, without those that the process withholds. Default: only its owner may read it. */
   readonly mode?: number;
 }
 
+const WRITABLE = 0o222;
+
 /**
  * Rejects with an error of `node:fs`. Its code is `EEXIST` if the file exists and must not be replaced. It has no code
- * if the path exists and is not a file, which is never replaced.
+ * if the path exists and is not a file, which is never replaced, or is read-only.
  */
 export async function writeWholeFile(
   path: string,
@@ -23,6 +25,7 @@ export async function writeWholeFile(
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
   const mode = keepsMode && there !== undefined ? there.mode & 0o777 : modeOfNew;
+  if (mode !== undefined && (mode & WRITABLE) === 0) throw new Error('it is read-only');
   if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text, mode);
   else if (!(await createFileAtomic(path, text)))
     throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });

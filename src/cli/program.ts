@@ -54,10 +54,18 @@ import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js
 import { addBackground } from './declarations/declare-background.js';
 import { addCommand, type Act, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
+import { EXIT_CODES, VARIABLES } from './declarations/environment.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
+import { addGenerate } from './declarations/declare-generate.js';
 import { addOffers } from './declarations/declare-offers.js';
 import { Declined, type CommandInput, type Host } from './host.js';
+
+/** What runs the work of a command: always here, or in a running troupe if there is one. */
+export interface Acts {
+  readonly act: Act;
+  readonly reuse: Act;
+}
 
 /**
  * Runs one command line; `args` are the words after the name of the program. Never rejects, unless the host has a running
@@ -83,6 +91,23 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
       }
       return work(flags as Parameters<typeof work>[0], terminal);
     });
+  const program = declareProgram({ act, reuse }, host);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof Declined) throw error;
+    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
+    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
+    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
+    const { ConfigError } = await import('../errors.js');
+    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+/** The command with everything that it can do. */
+export function declareProgram({ act, reuse }: Acts, host: Host): Command {
   const input: CommandInput = {
     get stdin() {
       return host.stdin;
@@ -98,6 +123,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addTools(program, reuse, input);
   addCall(program, reuse, input);
   addOffers(program, reuse, input);
+  addGenerate(program, act, host);
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);
@@ -111,24 +137,19 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addCompletion(program, act);
   addHelp(program);
   addExamples(program);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    if (error instanceof Declined) throw error;
-    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
-    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
-    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
-    const { ConfigError } = await import('../errors.js');
-    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
-  }
+  return program;
 }
 
 function makeProgram({ stdout, stderr }: Host): Command {
+  const exitCodes = Object.entries(EXIT_CODES)
+    .map(([code, meaning]) => `${code} ${meaning}`)
+    .join(', ');
+  const variables = Object.entries(VARIABLES)
+    .map(([name, meaning]) => `  ${name}\n      ${meaning}`)
+    .join('\n');
   return new Command('troupe')
     .description('Keeps MCP server connections alive and shows which ones fail and why.')
-    .version(PACKAGE.version, '--version', 'print the version')
+    .version(PACKAGE.version, '-v, --version', 'print the version')
     .option(
       '--config <file>',
       'read servers from this file instead of the files that are found (repeatable)',
@@ -157,15 +178,16 @@ function makeProgram({ stdout, stderr }: Host): Command {
       outputError: (text, write) => write(`troupe: ${oneLine(text.replace(/^error: /, ''))}\n`),
     })
     .showHelpAfterError("See 'troupe --help'.")
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
-    )
+    .addHelpText('after', `\nExit codes: ${exitCodes}.\n\nEnvironment variables:\n${variables}`)
     .exitOverride();
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'up', 'connect to all servers and keep the connections alive until Ctrl-C')
+  addCommand(
+    program,
+    'up',
+    'keep all servers connected until Ctrl-C; on a terminal, in a console (? shows its keys)',
+  )
     .option('--record <file>', "record events for 'troupe replay'; secrets are left out", toFile)
     .option('--record-max <mb>', 'size at which a new log file begins; two files are kept', toMegabytes, 64)
     .option('--record-wire', 'also record each message: direction, method, id, size and response time')

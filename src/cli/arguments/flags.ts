@@ -163,12 +163,17 @@ export function toAddedServer(text: string): AddedServer {
   const name = at === -1 ? '' : text.slice(0, at).trim();
   const value = at === -1 ? '' : text.slice(at + 1).trim();
   if (name === '' || value === '') throw new UsageError('--add: expected NAME=COMMAND-OR-URL');
-  if (/^https?:\/\//i.test(value)) return { name, config: { url: value } };
+  if (isAddress(value)) return { name, config: { url: value } };
   const words = splitWords(value);
   if (words === undefined) throw new UsageError(`--add ${name}: a quote is not closed`);
   const [command = '', ...args] = words.map(fromHere);
   if (command === '') throw new UsageError(`--add ${name}: the command is empty`);
   return { name, config: { command, args } };
+}
+
+/** Whether it cannot be a command. Its scheme may still be wrong. */
+export function isAddress(text: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 }
 
 /** The program starts at home, so a path that begins with `.` or `..` is made absolute. */

@@ -110,7 +110,7 @@ async function outcomeOf(
 }
 
 function reportTaken(pid: number | null, { log }: Place, { json }: Flags, terminal: Terminal): ExitCode {
-  if (json) terminal.printJson({ pid, log, started: false }, 2);
+  if (json) terminal.printJson('up', { pid, log, started: false });
   else terminal.print(`A background process runs already (pid ${pid}); 'troupe down' ends it.`);
   return EXIT.fine;
 }
@@ -124,7 +124,7 @@ function reportStarted(
   child.send('started');
   const { pid = null } = child;
   const { log } = place;
-  if (flags.json) terminal.printJson({ pid, log, started: true, servers: status }, 2);
+  if (flags.json) terminal.printJson('up', { pid, log, started: true, servers: status });
   else {
     const until = flags.idle === 0 ? '' : `, until ${shortDuration(flags.idle)} pass without a command`;
     terminal.print(

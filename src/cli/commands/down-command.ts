@@ -34,7 +34,7 @@ export async function down(flags: Flags, terminal: Terminal): Promise<ExitCode> 
 }
 
 function report(ended: number | null, text: string, { json }: Flags, terminal: Terminal): ExitCode {
-  if (json) terminal.printJson({ ended }, 2);
+  if (json) terminal.printJson('down', { ended });
   else terminal.print(text);
   return EXIT.fine;
 }

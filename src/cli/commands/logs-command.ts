@@ -43,7 +43,7 @@ export async function logs(
     (event.type === 'server.log' || (flags.verbose && toHeadline(event) !== undefined));
   const show = (event: LifecycleEvent): void => {
     if (!isWanted(event)) return;
-    if (flags.json) terminal.printJson(event);
+    if (flags.json) terminal.printJson('logs', event);
     else terminal.print(toLine(event, terminal.colors));
   };
   const past = readLogged(log);

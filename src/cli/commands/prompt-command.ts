@@ -1,6 +1,7 @@
 /** `troupe prompt`: prints one prompt with its arguments filled in, and starts only the servers that can have it. */
 import type { CatalogPrompt } from '../../catalog/prompt.js';
 import type { GetPromptResult } from '../../mcp/server-offers.js';
+import { earlierOffers } from '../cached-offers.js';
 import { readArguments, type GivenArguments } from '../arguments/call-arguments.js';
 import type { Flags } from '../arguments/flags.js';
 import type { CommandInput } from '../host.js';
@@ -30,7 +31,10 @@ export async function prompt(
   const configuration = await readConfiguration(flags);
   const { tool: wanted, words } = joinTarget(named, given, configuration.names);
   const candidates = candidateServers(wanted, configuration.names);
-  if (candidates.length === 0) throw new UsageError(noServerFor(wanted, configuration.names, 'prompt'));
+  if (candidates.length === 0) {
+    const earlier = await earlierOffers(wanted, 'prompt', flags);
+    throw new UsageError(noServerFor(wanted, configuration.names, 'prompt', earlier));
+  }
   const servers = requireEnabled(configuration, candidates);
   const args = toStrings(await readArguments(words, input.stdin));
   return withServers(flags, terminal, { configuration, servers, ...input }, async (troupe, signal) => {
@@ -45,7 +49,7 @@ export async function prompt(
     const { timeout } = flags;
     const limits = timeout === undefined ? {} : { timeoutMs: timeout, totalTimeoutMs: timeout };
     const result = await troupe.getPrompt(found.name, args, { signal, ...limits });
-    if (flags.json) terminal.printJson(result, 2);
+    if (flags.json) terminal.printJson('prompt', result);
     else terminal.print(render(result, terminal));
     return EXIT.fine;
   });

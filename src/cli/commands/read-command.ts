@@ -84,7 +84,7 @@ async function show(result: ReadResourceResult, flags: ReadFlags, terminal: Term
     return;
   }
   if (flags.json) {
-    terminal.printJson(result, 2);
+    terminal.printJson('read', result);
     return;
   }
   const isTerminal = terminal.stdout.isTTY === true;

@@ -12,8 +12,9 @@ import type { CatalogTool } from '../../catalog/registry.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
 import { countOf } from '../output/duration.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
+import type { ToolJson } from '../output/json-output.js';
 import { followToolChanges, noteToolChanges } from '../output/tool-changes.js';
-import { firstSentence, toSignature } from '../output/tool-signature.js';
 
 export interface ToolsFlags extends Flags {
   /** Also print the definition of each tool. */
@@ -58,7 +59,7 @@ export async function tools(
 
 function printAll(troupe: Troupe, servers: readonly string[], flags: ToolsFlags, terminal: Terminal): void {
   const list = troupe.tools.filter((tool) => servers.includes(tool.server));
-  if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
+  if (flags.json) terminal.printJson('tools', list.map(toJsonTool));
   else if (servers.length > 0) terminal.print(renderTools(list, servers, flags, terminal.colors));
 }
 
@@ -69,7 +70,7 @@ function printTokens(
   terminal: Terminal,
 ): void {
   const report = tokensReport(troupe.view({ servers }).tools, servers);
-  if (flags.json) terminal.printJson(report, 2);
+  if (flags.json) terminal.printJson('tools', report);
   else terminal.print(renderTokens(report, terminal.colors));
 }
 
@@ -83,7 +84,7 @@ async function printFound(
   const found = await troupe.searchTools(words, { limit: MAX_FOUND, servers });
   if (flags.json) {
     const json = found.map(({ tool, score, matches }) => ({ ...toJsonTool(tool), score, matches }));
-    terminal.printJson(json, 2);
+    terminal.printJson('tools', json);
   } else if (found.length === 0) terminal.note('no tool matches these words');
   else
     terminal.print(found.map(({ tool }) => renderTool(tool, flags, terminal.colors, tool.server)).join('\n'));
@@ -91,8 +92,7 @@ async function printFound(
 
 // A list of tools: grouped by server for a person, as the documented JSON for a program.
 
-/** Every field is present; a value that a tool does not state is null. */
-function toJsonTool(tool: CatalogTool) {
+function toJsonTool(tool: CatalogTool): ToolJson {
   return {
     name: tool.name,
     server: tool.server,

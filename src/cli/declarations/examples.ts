@@ -39,6 +39,11 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   ],
   prompts: [['prompts', 'all prompts, with their arguments']],
   prompt: [['prompt git/commit_message style=short', 'print a prompt, filled in']],
+  generate: [
+    ['generate fs --out src/tools.ts', 'types of the tools of one server'],
+    ['generate --check --out src/tools.ts', 'whether they still fit, for CI'],
+    ['generate --cli fs --out fs.mjs', 'a command with a subcommand for each tool'],
+  ],
   replay: [
     ['replay session.jsonl', 'what happened, and whether it happens again'],
     ['replay session.jsonl --timeline --server fs', 'every change of one server'],

@@ -19,7 +19,7 @@ const FOLDERS = {
 
 /** @param {{ version: string, description: string }} manifest package.json */
 export function manPage({ version, description }) {
-  const program = declareProgram(async () => {}, process);
+  const program = declareProgram({ act: async () => {}, reuse: async () => {} }, process);
   const commands = program.commands.filter((command) => !isHidden(command));
   return `${[
     `.\\" Generated from src/cli/declarations and src/cli/program.ts. Change those, then run: npm run docs`,

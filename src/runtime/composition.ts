@@ -212,7 +212,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     signIns,
     eras: new EraVerdicts(clock),
     createClient: (server, era, firstId) =>
-      createClient(era, { ...declared(server), meta: internals.handshakeMeta, clock, firstId }),
+      createClient(era, { meta: internals.handshakeMeta, clock, firstId, ...declared(server) }),
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
@@ -344,6 +344,9 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
         resourceTemplates: extras.get(server, 'resourceTemplates'),
         prompts: extras.get(server, 'prompts'),
       }),
+      get doings() {
+        return servers.supervisor.doings;
+      },
       filter: (server) => servers.filter(server),
       knowsExtras: (server) => extras.areKnown(server),
       until: (isTrue, signal) => publisher.until(isTrue, signal),

@@ -4,7 +4,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 
 const FILE = new URL('../../docs/reference/command-output.schema.json', import.meta.url);
 /** They print a value on each line. */
-const BY_LINES: readonly string[] = ['up', 'serve', 'inspect'];
+const BY_LINES: readonly string[] = ['up', 'serve', 'inspect', 'logs'];
 
 const { definitions = {} } = JSON.parse(readFileSync(FILE, 'utf8')) as Schema;
 const validators = new Map<string, Validator>();

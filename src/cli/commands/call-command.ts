@@ -6,6 +6,7 @@ import { readArguments, toArguments } from '../arguments/call-arguments.js';
 import { readConfiguration, requireEnabled, type Configuration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
+import type { CommandInput } from '../host.js';
 import { showingCallProgress } from '../output/progress.js';
 import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
@@ -14,12 +15,11 @@ import { withServers } from '../with-servers.js';
 import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
-export interface CallRequest {
+export interface CallRequest extends CommandInput {
   /** Name for the model, `server/tool` or `server.tool`; or the server, if the tool is the first of the words. */
   readonly tool: string;
   /** The words after it: the arguments. */
   readonly words: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** `EXIT.failed` if the server is not ready, the call fails, or the tool answers with an error. */
@@ -28,7 +28,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
   const { tool: wanted, words } = joinTarget(request.tool, request.words, configuration.names);
   const servers = await serversFor(wanted, configuration, flags);
   const given = await readArguments(words, request.stdin);
-  const needed = { configuration, servers, stdin: request.stdin };
+  const needed = { configuration, servers, stdin: request.stdin, running: request.running };
   return withServers(flags, terminal, needed, async (troupe, signal) => {
     const tool = findTool(wanted, troupe.tools);
     const server = troupe.status.find((row) => row.server === tool?.server);

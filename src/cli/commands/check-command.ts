@@ -40,7 +40,7 @@ export async function check(
   });
 }
 
-function isFine({ state, reason }: ServerStatus): boolean {
+export function isFine({ state, reason }: ServerStatus): boolean {
   return state === 'ready' || reason === 'disabled';
 }
 

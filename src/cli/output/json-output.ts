@@ -16,12 +16,17 @@ import type { LogProblem } from '../../event-log/format/read-log.js';
 import type { OfferMode } from '../../search/offer.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { SignOutResult } from '../../auth/sign-out.js';
+import type { ToolChange } from './generated-file.js';
 import type { TrustedEntry } from '../../trust/trust-store.js';
 
 /** The output of each command, by its name. */
 export interface JsonOutput {
-  /** The lifecycle events as they happen, one on each line. */
-  readonly up: LifecycleEvent;
+  /** The lifecycle events as they happen, one on each line; with `--background` what was started. */
+  readonly up: LifecycleEvent | BackgroundJson;
+  /** The process that was ended; null if none ran. */
+  readonly down: { readonly ended: number | null };
+  /** What servers wrote, and with `--verbose` further events, one on each line. */
+  readonly logs: LifecycleEvent;
   /** With `--http`: where the gateway listens, as soon as it does. Without, stdout carries the messages of MCP. */
   readonly serve: ServeJson;
   /** The status of each server after its attempts. */
@@ -30,6 +35,8 @@ export interface JsonOutput {
   readonly doctor: { readonly ok: boolean; readonly findings: readonly Finding[] };
   /** The tools; with `--search` those that were found, best first; with `--tokens` what they take. */
   readonly tools: readonly ToolJson[] | readonly FoundToolJson[] | TokensReport;
+  /** What was written; with `--check` what no longer fits. */
+  readonly generate: GeneratedJson | FitJson;
   /** The result as the server gave it. */
   readonly call: CallToolResult;
   /** What the servers list. */
@@ -71,6 +78,36 @@ export interface JsonOutput {
   readonly logout: { readonly server: string; readonly account?: string; readonly result: SignOutResult };
   /** The chart. */
   readonly machine: ChartModel;
+}
+
+/** A background process. */
+export interface BackgroundJson {
+  readonly pid: number | null;
+  /** Path of its log. */
+  readonly log: string;
+  /** False if it ran already. */
+  readonly started: boolean;
+  /** Absent if it ran already. */
+  readonly servers?: readonly ServerStatus[];
+}
+
+/** Generated code: its text, or the file with it. */
+export interface GeneratedJson {
+  /** Number of tools. */
+  readonly tools: number;
+  /** Absent with `--out`. */
+  readonly text?: string;
+  readonly file?: string;
+  /** Whether the file had to be changed. */
+  readonly changed?: boolean;
+}
+
+/** A comparison of a generated file with the tools of today. */
+export interface FitJson {
+  readonly fits: boolean;
+  readonly changes: readonly ToolChange[];
+  /** Servers that could not be reached. */
+  readonly notCompared: readonly string[];
 }
 
 /** The address of a gateway. */

@@ -24,7 +24,7 @@ export interface Streams {
 }
 
 /** Commands that print more, or wait, after a result: a program reads them by lines. */
-const RUNNING_ON: ReadonlySet<keyof JsonOutput> = new Set(['up', 'serve', 'inspect']);
+const RUNNING_ON: ReadonlySet<keyof JsonOutput> = new Set(['up', 'serve', 'inspect', 'logs']);
 
 /** A part of the screen that moves aside for other output. */
 export interface Overlay {

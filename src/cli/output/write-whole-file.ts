@@ -5,8 +5,10 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js'
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
-  /** Whether a replaced file keeps its permissions, so that a read-only one stays as it is. Default: only its owner may read the new one. */
+  /** Whether a replaced file keeps its permissions, and a read-only one stays. Default: it gets those of a new file. */
   readonly keepsMode?: boolean;
+  /** Permissions of a new file, without those that the process withholds. Default: only its owner may read it. */
+  readonly mode?: number;
 }
 
 const WRITABLE = 0o222;
@@ -18,11 +20,11 @@ const WRITABLE = 0o222;
 export async function writeWholeFile(
   path: string,
   text: string | Uint8Array,
-  { overwrite, keepsMode = false }: WriteChoice,
+  { overwrite, keepsMode = false, mode: modeOfNew }: WriteChoice,
 ): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
-  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : undefined;
+  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : modeOfNew;
   if (mode !== undefined && (mode & WRITABLE) === 0) throw new Error('it is read-only');
   if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text, mode);
   else if (!(await createFileAtomic(path, text)))

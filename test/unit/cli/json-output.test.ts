@@ -14,12 +14,15 @@ const WITHOUT_JSON = ['completion', '__complete', 'help'];
 describe('the schemas of --json', () => {
   it('describe every command.', () => {
     const stream = new FakeStream();
-    const program = declareProgram(async () => {}, {
-      stdin: process.stdin,
-      stdout: stream,
-      stderr: stream,
-      env: {},
-    });
+    const program = declareProgram(
+      { act: async () => {}, reuse: async () => {} },
+      {
+        stdin: process.stdin,
+        stdout: stream,
+        stderr: stream,
+        env: {},
+      },
+    );
     const commands = program.commands
       .map((command) => command.name())
       .filter((name) => !WITHOUT_JSON.includes(name));

@@ -13,12 +13,15 @@ const page = readFileSync(PAGE, 'utf8').replaceAll('\\-', '-');
 describe('the man page', () => {
   it('has every command, option and variable, and the guide has the variables too.', () => {
     const stream = new FakeStream();
-    const program = declareProgram(async () => {}, {
-      stdin: process.stdin,
-      stdout: stream,
-      stderr: stream,
-      env: {},
-    });
+    const program = declareProgram(
+      { act: async () => {}, reuse: async () => {} },
+      {
+        stdin: process.stdin,
+        stdout: stream,
+        stderr: stream,
+        env: {},
+      },
+    );
     const shown = program.commands.filter((command) => !/^__|^help$/.test(command.name()));
     expect(shown.length).toBeGreaterThan(20);
     for (const command of shown) {

@@ -183,8 +183,8 @@ export interface TroupeOptions {
   /**
    * Stores the lists of servers between runs, so that they are known before any server is started. They are used for 30 days,
    * belong to one entry and to what the host declares (`clientInfo`, `capabilities`, `handlers`), are replaced by the next lists
-   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
-   * folder, or is `off`.
+   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. A host that uses one entry for several users, with other values of its variables, gives each a store of
+   * its own. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another folder, or is `off`.
    */
   readonly cache?: false | CatalogStore;
   /** Maximum time that `start()` and `listed()` wait for first attempts, in milliseconds. Default 10,000. */

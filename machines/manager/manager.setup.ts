@@ -93,7 +93,7 @@ export const manager = setup({
         for (const { input } of params.specs) {
           spawn('connection', {
             id: input.name,
-            input: { ...input, online, crash: null, isAttempted: false },
+            input: { online, crash: null, isAttempted: false, ...input },
           });
         }
         return { alive: context.alive + params.specs.length };

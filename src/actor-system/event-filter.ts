@@ -4,7 +4,8 @@
  * D1. A fact about any generation but the present one never reaches a connection; it is reported as a diagnostic.
  * D2. An event that the state does not accept is reported: a command as a rejection, a fact as a diagnostic. XState's own
  *     events are not.
- * D3. An error that ends a connection is rethrown with a record of the actor, from which its manager can replace it.
+ * D3. The context of a connection has the layout of `laidOut` between events.
+ * D4. An error that ends a connection is rethrown with a record of the actor, from which its manager can replace it.
  */
 import type { AnyActorScope, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { remainsOf, remainsOfNothing, type Crash } from '../../machines/connection/connection.crash.js';
@@ -14,6 +15,7 @@ import {
   type ConnectionInput,
 } from '../../machines/connection/connection.events.js';
 import type { connectionMachine } from '../../machines/connection/connection.machine.js';
+import { laidOut } from '../../machines/connection/connection.update.js';
 import { MANAGER_COMMANDS } from '../../machines/manager/manager.events.js';
 import type { managerMachine } from '../../machines/manager/manager.machine.js';
 import { verdict } from '../../machines/verdict.js';
@@ -66,6 +68,7 @@ export function withConnectionFilter(
       }
       const next = pass(machine, { snapshot, event, scope }, OF_CONNECTIONS, onDropped) as typeof snapshot;
       if (next.status === 'error') throw next.error;
+      if (next.context !== snapshot.context) next.context = laidOut(next.context);
       return next;
     } catch (error) {
       throw crashOf(error, remainsOf(snapshot.context, event, snapshot.hasTag('ending')), false);

@@ -7,14 +7,22 @@ import type {
   ExtraList,
   HandshakeOutput,
   ServerIdentity,
-  SessionKey,
   Unsettled,
 } from '../../machines/connection/connection.events.js';
 import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/parse-json.js';
 import { settlesWithin, isLimit, LimitOver, withinLimit } from '../async/timers.js';
 import { cutText } from '../text/visible-text.js';
 import type { JsonObject } from '../json/json-object.js';
-import { RequestLostError, type ProtocolClient, type ProtocolFailure } from '../protocol/protocol-client.js';
+import {
+  METHOD_NOT_FOUND,
+  RequestLostError,
+  RpcError,
+  type Asked,
+  type ClientOwner,
+  type ProtocolClient,
+  type ProtocolFailure,
+  type RequestOrigin,
+} from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
 import type { Session } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
@@ -54,7 +62,7 @@ export function handshake(ports: EffectPorts) {
       const { session, transport } = requireTransport(ports, key);
       const attach = (client: ProtocolClient): void => {
         session.client = client;
-        listenTo(ports, key, session, client);
+        client.owner = new SessionReports(ports, session);
         const ear = ports.wire?.ear(key);
         client.onwire = (direction, message) => {
           if (direction === 'sent' && 'method' in message) steps.set(session, asText(message.method));
@@ -77,17 +85,43 @@ export function handshake(ports: EffectPorts) {
   });
 }
 
-/** Sets what a client reports to. */
-function listenTo(ports: EffectPorts, key: SessionKey, session: Session, client: ProtocolClient): void {
-  client.onnotification = (method, params, origin) => {
-    ports.onnotification?.({ server: key.name, method, params, origin });
-    publishNotification(ports, key, session, method, params);
-  };
-  client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) => diagnose(ports, key, 'protocol-oddity', message));
-  client.oninterest = () => session.signal({ kind: 'interest' });
-  const { serverRequests } = ports;
-  if (serverRequests !== undefined) {
-    client.onrequest = (method, params, asked) => serverRequests.answer(session, method, params, asked);
+/** Publishes what a client reports. */
+class SessionReports implements ClientOwner {
+  #oddities = 0;
+
+  constructor(
+    private readonly ports: EffectPorts,
+    private readonly session: Session,
+  ) {}
+
+  async onrequest(method: string, params: JsonObject, asked: Asked): Promise<JsonObject> {
+    const { serverRequests } = this.ports;
+    if (serverRequests === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
+    return serverRequests.answer(this.session, method, params, asked);
+  }
+
+  onnotification(method: string, params: JsonObject, origin: RequestOrigin | undefined): void {
+    const { ports, session } = this;
+    ports.onnotification?.({ server: session.key.name, method, params, origin });
+    publishNotification(ports, session, method, params);
+  }
+
+  onoddity(message: string): void {
+    this.#oddities += 1;
+    if (this.#oddities > MAX_ODDITIES_TOLD) return;
+    const end = this.#oddities < MAX_ODDITIES_TOLD ? '' : ' Further ones in this session are not reported.';
+    diagnose(this.ports, this.session.key, 'protocol-oddity', `${message}${end}`);
+  }
+
+  oninterest(): void {
+    this.session.signal({ kind: 'interest' });
+  }
+
+  /** The server has changed: it is asked again in the era that it names, or in either. */
+  onrefused({ versions }: ProtocolFailure): void {
+    const { ports, session } = this;
+    const isOld = versions.some((version) => eraOf(version) === 'old');
+    ports.eras.keep(session.place, isOld ? 'old' : undefined);
   }
 }
 
@@ -132,9 +166,12 @@ function hintOfOutput(stderr: readonly string[], stdout: readonly string[]): str
   if (place !== undefined)
     return `It listens on ${place}: use that address as the "url" of the entry, or start it with an argument such as --stdio.`;
   const cause = causeHint(stderr, stdout);
-  return cause === undefined ? undefined : `${cause}. If it starts slowly, raise its startTimeoutMs.`;
+  if (cause === undefined) return undefined;
+  const strange = stdout.length > 0 ? ONLY_MESSAGES : '';
+  return `${cause}.${strange} If it starts slowly, raise its startTimeoutMs.`;
 }
 
+const ONLY_MESSAGES = ' Only MCP messages belong on stdout: it may need an argument such as --stdio.';
 const SILENT =
   'It started but does not speak MCP on this transport, or it starts slowly: raise its startTimeoutMs.';
 const DOWNLOADING =
@@ -160,16 +197,7 @@ const IDENTITY_NAMES: ReadonlySet<string> = new Set(
 
 /** What the server says of itself, with secrets masked. The version is one that this client offers. */
 function maskIdentity({ protocolVersion, ...others }: ServerIdentity, mask: Mask): ServerIdentity {
-  return { ...maskJson(others, mask, IDENTITY_NAMES), protocolVersion };
-}
-
-function atMost(times: number, report: (message: string) => void): (message: string) => void {
-  let count = 0;
-  return (message) => {
-    count += 1;
-    if (count <= times)
-      report(count < times ? message : `${message} Further ones in this session are not reported.`);
-  };
+  return { protocolVersion, ...maskJson(others, mask, IDENTITY_NAMES) };
 }
 
 /** The list that has changed, by the notification that says so. */
@@ -189,13 +217,8 @@ const KNOWN_NOTIFICATIONS: ReadonlySet<string> = new Set([
 /** Longest parameters that are published, in characters of JSON. */
 const MAX_SHOWN = 65_536;
 
-function publishNotification(
-  ports: EffectPorts,
-  key: SessionKey,
-  session: Session,
-  method: string,
-  params: JsonObject,
-): void {
+function publishNotification(ports: EffectPorts, session: Session, method: string, params: JsonObject): void {
+  const { key } = session;
   const about = { server: key.name, generation: key.generation };
   const mask = ports.servers.mask(key.name);
   const list = CHANGED_LISTS.get(method);
@@ -266,7 +289,6 @@ export async function openInEra(
     const client = await ports.createClient(key.name, era, firstId);
     signal.throwIfAborted();
     attach(client);
-    client.onrefused = refusals(eras, server);
     try {
       return {
         client,
@@ -309,12 +331,4 @@ export async function openInEra(
 
 function hasExpired(signal: AbortSignal): boolean {
   return signal.reason instanceof LimitOver;
-}
-
-/** The server has changed: it is asked again in the era that it names, or in either. The client keeps nothing else alive. */
-function refusals(eras: EffectPorts['eras'], server: string): (refusal: ProtocolFailure) => void {
-  return ({ versions }) => {
-    if (versions.some((version) => eraOf(version) === 'old')) eras.keep(server, 'old');
-    else eras.keep(server, undefined);
-  };
 }

@@ -28,9 +28,9 @@ export interface ListWatchPorts {
   readonly clock: Clock;
   readonly session: Session;
   /** Reads the list again. */
-  readonly changed: (list: ServerList) => void;
+  changed(list: ServerList): void;
   /** Reports something odd, once. */
-  readonly report: (message: string) => void;
+  report(message: string): void;
 }
 
 interface Echoes {
@@ -47,7 +47,8 @@ interface Echoes {
 
 export class ListWatch {
   readonly #ports: ListWatchPorts;
-  readonly #byList = new Map<ServerList, Echoes>();
+  /** Undefined until a change is announced. */
+  #byList: Map<ServerList, Echoes> | undefined;
   #cancelLook: (() => void) | undefined;
 
   constructor(ports: ListWatchPorts) {
@@ -59,7 +60,7 @@ export class ListWatch {
   }
 
   announced(list: ServerList): void {
-    const { session, clock, changed } = this.#ports;
+    const { session, clock } = this.#ports;
     const echoes = this.#echoes(list);
     const lastRead = session.listReads.number(list);
     if (lastRead !== echoes.lastRead) {
@@ -78,21 +79,21 @@ export class ListWatch {
       const at = clock.now();
       if (passed?.read === lastRead && Math.abs(at - passed.at) < BURST_MS) return;
       echoes.passed = { at, read: lastRead };
-      changed(list);
+      this.#ports.changed(list);
     } else if (echoes.release === undefined) this.#hold(list, echoes);
   }
 
   ranOut(list: ServerList): void {
-    const { session, changed } = this.#ports;
-    if (session.listening?.hears(list) !== true) changed(list);
+    if (this.#ports.session.listening?.hears(list) !== true) this.#ports.changed(list);
   }
 
   end(): void {
     this.#cancelLook?.();
-    for (const { release } of this.#byList.values()) release?.();
+    for (const { release } of this.#byList?.values() ?? []) release?.();
   }
 
   #echoes(list: ServerList): Echoes {
+    this.#byList ??= new Map();
     const known = this.#byList.get(list);
     if (known !== undefined) return known;
     const lastRead = this.#ports.session.listReads.number(list);
@@ -102,17 +103,17 @@ export class ListWatch {
   }
 
   #hold(list: ServerList, echoes: Echoes): void {
-    const { clock, changed, report } = this.#ports;
+    const { clock } = this.#ports;
     const above = echoes.streak - MAX_ECHOES;
     if (above === 0) {
-      report(
+      this.#ports.report(
         `The server announces a change of its ${list} after every read. The list is read again with growing delays.`,
       );
     }
     const timer = clock.setTimeout(
       () => {
         echoes.release = undefined;
-        changed(list);
+        this.#ports.changed(list);
       },
       Math.min(FIRST_PAUSE_MS * 2 ** above, LONGEST_PAUSE_MS),
     );
@@ -128,11 +129,11 @@ export class ListWatch {
   }
 
   #lookIn(pauseMs: number): void {
-    const { clock, changed } = this.#ports;
+    const { clock } = this.#ports;
     const timer = clock.setTimeout(() => {
       this.#cancelLook = undefined;
       if (!this.#hasNoTools()) return;
-      changed('tools');
+      this.#ports.changed('tools');
       if (pauseMs < LAST_LOOK_MS) this.#lookIn(pauseMs * 2);
     }, pauseMs);
     this.#cancelLook = () => clock.clearTimeout(timer);

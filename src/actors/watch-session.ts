@@ -16,11 +16,12 @@ import type {
 } from '../../machines/connection/connection.events.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { maskFailure } from '../secrets/secrets.js';
-import type { Session, SessionListener } from '../sessions/sessions.js';
+import type { Clock } from '../ports.js';
+import type { Session, SessionListener, SessionSignal } from '../sessions/sessions.js';
 import type { RawFailure } from '../failures/transport-error.js';
-import { timeLeft, whenStill } from '../async/timers.js';
+import { Stillness, timeLeft } from '../async/timers.js';
 import { diagnose, type EffectPorts, requireClient } from './effect-ports.js';
-import { ListWatch } from './list-watch.js';
+import { ListWatch, type ListWatchPorts } from './list-watch.js';
 import { effect, whyFailed } from './effect.js';
 
 /**
@@ -59,47 +60,45 @@ function lossOf({ clock, servers }: EffectPorts, name: string, raw: RawFailure):
   return maskFailure({ ...raw, phase: 'session', at: clock.now() }, servers.mask(name));
 }
 
-class SessionWatch {
+class SessionWatch implements SessionListener, ListWatchPorts {
+  readonly session: Session;
   readonly #ports: EffectPorts;
-  readonly #session: Session;
   readonly #report: Report;
   readonly #lists: ListWatch;
-  readonly #stopListening: () => void;
   readonly #since: number;
   /** Times of the last activity and the last call when the watch began. Both count as the beginning of the watch. */
   readonly #activeBefore: number;
   readonly #usedBefore: number;
-  #limits: WatchLimits;
-  #timers: readonly (() => void)[];
+  #limits!: WatchLimits;
+  #stable: unknown;
+  #quiet: Stillness | undefined;
+  #idle: Stillness | undefined;
   #asking: (() => void) | undefined;
   #subscribing: (() => void) | undefined;
 
   constructor(ports: EffectPorts, session: Session, limits: WatchLimits, report: Report) {
+    this.session = session;
     this.#ports = ports;
-    this.#session = session;
     this.#report = report;
     this.#since = ports.clock.now();
     this.#activeBefore = session.activeAt;
     this.#usedBefore = session.usedAt;
-    this.#limits = limits;
-    this.#timers = this.#begin();
-    this.#lists = new ListWatch({
-      clock: ports.clock,
-      session,
-      changed: (list) => this.#listChanged(list),
-      report: (message) => diagnose(ports, session.key, 'catalog-problem', message),
-    });
-    this.#stopListening = session.watch(this.#receive);
+    this.#begin(limits);
+    this.#lists = new ListWatch(this);
+    session.watch(this);
+  }
+
+  get clock(): Clock {
+    return this.#ports.clock;
   }
 
   setLimits(limits: WatchLimits): void {
     this.#cancel();
-    this.#limits = limits;
-    this.#timers = this.#begin();
+    this.#begin(limits);
   }
 
   end(): void {
-    this.#stopListening();
+    this.session.unwatch(this);
     this.#cancel();
     this.#lists.end();
     this.#subscribing?.();
@@ -108,9 +107,9 @@ class SessionWatch {
     this.#asking = undefined;
   }
 
-  readonly #receive: SessionListener = (signal) => {
-    const { clock } = this.#ports;
-    const { name, generation } = this.#session.key;
+  heard(signal: SessionSignal): void {
+    const { clock } = this;
+    const { name, generation } = this.session.key;
     switch (signal.kind) {
       case 'lost': {
         const failure = lossOf(this.#ports, name, signal.failure);
@@ -136,65 +135,70 @@ class SessionWatch {
       case 'ending':
         return this.end();
     }
-  };
+  }
 
-  #listChanged(list: ServerList): void {
-    const at = this.#ports.clock.now();
-    const { generation } = this.#session.key;
+  changed(list: ServerList): void {
+    const at = this.clock.now();
+    const { generation } = this.session.key;
     if (list === 'tools') this.#report({ type: 'catalog.listChanged', generation, at });
     else this.#report({ type: 'catalog.extrasChanged', generation, at, list });
   }
 
-  #begin(): readonly (() => void)[] {
-    const { clock } = this.#ports;
-    const { generation } = this.#session.key;
-    const { stableMs, pingIdleMs, idleStopMs } = this.#limits;
-    const stable = clock.setTimeout(
+  report(message: string): void {
+    diagnose(this.#ports, this.session.key, 'catalog-problem', message);
+  }
+
+  #begin(limits: WatchLimits): void {
+    const { clock } = this;
+    const { generation } = this.session.key;
+    const { stableMs, pingIdleMs, idleStopMs } = limits;
+    this.#limits = limits;
+    this.#stable = clock.setTimeout(
       () => this.#report({ type: 'session.stable', generation }),
       timeLeft(clock, this.#since, stableMs),
     );
-    return [
-      () => clock.clearTimeout(stable),
-      whenStill(clock, pingIdleMs, this.#lastLife, () => this.#askIfQuiet()),
-      whenStill(clock, idleStopMs, this.#lastUse, () => {
-        if (!this.#session.isBusy) this.#report({ type: 'session.idle', generation });
-      }),
-    ];
+    this.#quiet = new Stillness(clock, pingIdleMs, this.#lastLife, () => this.#askIfQuiet());
+    if (idleStopMs <= 0) return;
+    this.#idle = new Stillness(clock, idleStopMs, this.#lastUse, () => {
+      if (!this.session.isBusy) this.#report({ type: 'session.idle', generation });
+    });
   }
 
   #cancel(): void {
-    for (const cancel of this.#timers) cancel();
+    this.clock.clearTimeout(this.#stable);
+    this.#quiet?.end();
+    this.#idle?.end();
   }
 
   readonly #lastLife = (): number => {
-    const { activeAt } = this.#session;
+    const { activeAt } = this.session;
     return activeAt === this.#activeBefore ? this.#since : activeAt;
   };
 
   readonly #lastUse = (): number => {
-    const { usedAt } = this.#session;
+    const { usedAt } = this.session;
     return usedAt === this.#usedBefore ? this.#since : usedAt;
   };
 
   #askIfQuiet(): void {
-    const { mayBeSilent, key } = this.#session;
+    const { mayBeSilent, key } = this.session;
     if (!mayBeSilent) this.#report({ type: 'session.quiet', generation: key.generation });
   }
 
   /** Once for interests in quick succession. */
   #subscribeSoon(): void {
     if (this.#subscribing !== undefined) return;
-    const { clock } = this.#ports;
+    const { clock } = this;
     const timer = clock.setTimeout(() => {
       this.#subscribing = undefined;
-      this.#report({ type: 'subscription.wanted', generation: this.#session.key.generation });
+      this.#report({ type: 'subscription.wanted', generation: this.session.key.generation });
     }, SETTLING_MS);
     this.#subscribing = () => clock.clearTimeout(timer);
   }
 
   #askSoon(): void {
     if (this.#limits.pingIdleMs <= 0 || this.#asking !== undefined) return;
-    const { clock } = this.#ports;
+    const { clock } = this;
     const timer = clock.setTimeout(() => {
       this.#asking = undefined;
       this.#askIfQuiet();

@@ -50,25 +50,39 @@ export function timeLeft(clock: Clock, from: number, ms: number): number {
 }
 
 /**
- * Calls `fn` each time nothing has happened for `ms`, until the returned function is called; 0 = never. One timer at a
- * time. `last` gives the time of the last happening. A time that differs from the one before counts as new, even if it is
- * earlier: the clock may have been set back.
+ * Calls `fn` each time nothing has happened for `ms`, until it is ended; 0 = never. One timer at a time. `last` gives the
+ * time of the last happening. A time that differs from the one before counts as new, even if it is earlier: the clock
+ * may have been set back.
  */
-export function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void): () => void {
-  if (ms <= 0) return () => {};
-  let timer: unknown;
-  let seen = last();
-  const arm = (delay: number): void => {
-    timer = clock.setTimeout(() => {
-      const at = last();
-      const delayMs = at === seen ? 0 : timeLeft(clock, at, ms);
-      seen = at;
-      arm(delayMs > 0 ? delayMs : ms);
-      if (delayMs === 0) fn();
-    }, delay);
-  };
-  arm(timeLeft(clock, seen, ms));
-  return () => clock.clearTimeout(timer);
+export class Stillness {
+  #timer: unknown;
+  #seen: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ms: number,
+    private readonly last: () => number,
+    private readonly fn: () => void,
+  ) {
+    this.#seen = last();
+    if (ms > 0) this.#arm(timeLeft(clock, this.#seen, ms));
+  }
+
+  end(): void {
+    this.clock.clearTimeout(this.#timer);
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer = this.clock.setTimeout(() => this.#look(), delayMs);
+  }
+
+  #look(): void {
+    const at = this.last();
+    const delayMs = at === this.#seen ? 0 : timeLeft(this.clock, at, this.ms);
+    this.#seen = at;
+    this.#arm(delayMs > 0 ? delayMs : this.ms);
+    if (delayMs === 0) this.fn();
+  }
 }
 
 // A wait with a limit. The work itself has none.

@@ -25,12 +25,15 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value));
 }
 
-/** Copies have no prototype, so that the key `__proto__` is an ordinary one. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  const copy = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value).sort()) copy[key] = sorted((value as Record<string, unknown>)[key]);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) {
+    const item = sorted((value as Record<string, unknown>)[key]);
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: item, enumerable: true });
+    else copy[key] = item;
+  }
   return copy;
 }
 

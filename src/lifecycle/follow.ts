@@ -34,32 +34,44 @@ export function follow(
   moved: () => void,
   from?: PublicState,
 ): void {
-  const name = ref.id;
-  let before = from;
-  const emitted: ConnectionEmitted[] = [];
-  const report = (): void => {
+  const follower = new Follower(ref, publish, moved, from);
+  ref.on('*', (event) => follower.emitted.push(event));
+  ref.subscribe(follower);
+}
+
+class Follower {
+  /** What the actor has emitted since its last snapshot. */
+  readonly emitted: ConnectionEmitted[] = [];
+
+  constructor(
+    private readonly ref: ConnectionRef,
+    private readonly publish: (event: LifecycleEventBody) => void,
+    private readonly moved: () => void,
+    private before: PublicState | undefined,
+  ) {}
+
+  next(): void {
+    const { ref, before } = this;
+    const server = ref.id;
     const { value, context } = ref.getSnapshot();
+    const { generation } = context;
     const now = publicState(value);
-    const isPublished = now.state !== before?.state || now.substate !== before.substate;
-    if (isPublished) {
-      publish({
-        type: 'connection.state',
-        server: name,
-        generation: context.generation,
-        from: before?.state ?? null,
-        to: now.state,
-        substate: now.substate,
-      });
-    } else if (now !== before) moved();
-    before = now;
-    for (const event of emitted.splice(0)) {
+    this.before = now;
+    if (now.state !== before?.state || now.substate !== before.substate) {
+      const { state: to, substate } = now;
+      const from = before?.state ?? null;
+      this.publish({ type: 'connection.state', server, generation, from, to, substate });
+    } else if (now !== before) this.moved();
+    for (const event of this.emitted.splice(0)) {
       details.set(ref, detailsAfter(detailsOf(ref), event));
-      const body = toLifecycle(event, { server: name, generation: context.generation }, detailsOf(ref));
-      if (body !== undefined) publish(body);
+      const body = toLifecycle(event, { server, generation }, detailsOf(ref));
+      if (body !== undefined) this.publish(body);
     }
-  };
-  ref.on('*', (event) => emitted.push(event));
-  ref.subscribe({ next: report, error: () => emitted.splice(0) });
+  }
+
+  error(): void {
+    this.emitted.length = 0;
+  }
 }
 
 /** Undefined for an event that only changes the status. */

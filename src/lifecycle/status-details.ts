@@ -86,7 +86,7 @@ export const NO_DETAILS: StatusDetails = {
 export function detailsAfter(details: StatusDetails, event: ConnectionEmitted): StatusDetails {
   switch (event.type) {
     case 'attempting': {
-      const timings = { ...NO_TIMINGS, configuringMs: event.configuringMs };
+      const timings = withTimes(NO_TIMINGS, { configuringMs: event.configuringMs });
       return details.connectedAt === null
         ? { ...details, timings, nextAttemptAt: null, outdated: null }
         : { ...details, outdated: null, successor: { ...NO_SESSION, timings } };
@@ -97,15 +97,20 @@ export function detailsAfter(details: StatusDetails, event: ConnectionEmitted): 
         transport,
         pid,
         url,
-        timings: { ...timings, queuedMs, launchingMs },
+        timings: withTimes(timings, { queuedMs, launchingMs }),
       }));
     }
     case 'initialized': {
       const { server, handshakingMs } = event;
-      return ofSession(details, ({ timings }) => ({ server, timings: { ...timings, handshakingMs } }));
+      return ofSession(details, ({ timings }) => ({
+        server,
+        timings: withTimes(timings, { handshakingMs }),
+      }));
     }
     case 'listed':
-      return ofSession(details, ({ timings }) => ({ timings: { ...timings, listingMs: event.listingMs } }));
+      return ofSession(details, ({ timings }) => ({
+        timings: withTimes(timings, { listingMs: event.listingMs }),
+      }));
     case 'adopted':
       return { ...details, catalogHash: event.hash, tools: event.tools };
     case 'ready':
@@ -124,6 +129,18 @@ export function detailsAfter(details: StatusDetails, event: ConnectionEmitted): 
     case 'trustRequired':
       return details;
   }
+}
+
+/** Written out: in Node 20, an object that begins with a spread and gets further fields has a layout of its own. */
+function withTimes(before: PhaseTimings, changes: Partial<PhaseTimings>): PhaseTimings {
+  const { configuringMs, queuedMs, launchingMs, handshakingMs, listingMs } = before;
+  return {
+    configuringMs: changes.configuringMs ?? configuringMs,
+    queuedMs: changes.queuedMs ?? queuedMs,
+    launchingMs: changes.launchingMs ?? launchingMs,
+    handshakingMs: changes.handshakingMs ?? handshakingMs,
+    listingMs: changes.listingMs ?? listingMs,
+  };
 }
 
 /** While a session is in use, a new one is its successor. */

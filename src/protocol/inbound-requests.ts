@@ -9,7 +9,7 @@ import {
   RpcError,
   type Asked,
   type Cause,
-  type ProtocolClient,
+  type ClientOwner,
   type RequestOrigin,
 } from './protocol-client.js';
 
@@ -47,7 +47,7 @@ export class InboundRequests {
   async answer(
     { id, method, params }: InboundRequest,
     why: Omit<Asked, 'signal'>,
-    onrequest: ProtocolClient['onrequest'],
+    owner: ClientOwner | undefined,
   ): Promise<JSONRPCMessage | undefined> {
     // Some servers also log their messages to stdout, so a request can arrive twice. An id is unique within a session.
     if (this.#cancelling.has(id)) return undefined;
@@ -58,8 +58,8 @@ export class InboundRequests {
       // The cancellation may be the next message.
       await Promise.resolve();
       if (method === 'ping') return {};
-      if (onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
-      return onrequest(method, params, { signal, ...why });
+      if (owner?.onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
+      return owner.onrequest(method, params, { signal, ...why });
     };
     const answer = await result().then(
       (given): JSONRPCMessage => ({ result: given, jsonrpc: '2.0', id }),

@@ -13,11 +13,10 @@ import { TransportError, type RawFailure } from '../failures/transport-error.js'
 import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
 import {
   RequestLostError,
-  type Asked,
   type Cause,
+  type ClientOwner,
   type ProtocolClient,
   type ProtocolClientOptions,
-  type ProtocolFailure,
   type RequestOptions,
   type RequestOrigin,
   type Progress,
@@ -35,24 +34,15 @@ const INVALID_ANSWER: RawFailure = {
 export type Answer = Extract<Inbound, { kind: 'answer' }>;
 type Notification = Extract<Inbound, { kind: 'notification' }>;
 
-export abstract class MessageClient implements ProtocolClient {
-  onnotification?: (method: string, params: JsonObject, origin: RequestOrigin | undefined) => void;
-  onrequest?: (method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>;
-  onwire?: (direction: 'sent' | 'received', message: object) => void;
-  onoddity?: (message: string) => void;
-  oninterest?: () => void;
-  onrefused?: (refusal: ProtocolFailure) => void;
+export abstract class MessageClient implements ProtocolClient, SentRequestOwner {
+  owner: ClientOwner | undefined;
+  onwire: ((direction: 'sent' | 'received', message: object) => void) | undefined;
   /** Requests without an answer, by id. */
   protected readonly sent = new Map<number, SentRequest>();
   /** Undefined before `open` and after the end. */
   protected transport: SessionTransport | undefined;
   readonly #firstId: number;
   #nextId: number;
-  readonly #owner: SentRequestOwner = {
-    forget: (id) => void this.sent.delete(id),
-    mayGoOn: (id, cause) => this.mayGoOn(id, cause),
-    cancel: (id) => this.cancel(id),
-  };
 
   constructor(protected readonly options: ProtocolClientOptions) {
     this.#firstId = options.firstId ?? 0;
@@ -61,10 +51,8 @@ export abstract class MessageClient implements ProtocolClient {
 
   abstract open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity>;
   abstract request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-  /** A request has failed, and the server may still work on it. */
-  protected abstract mayGoOn(id: number, cause: Cause): void;
-  /** A request was given up. */
-  protected abstract cancel(id: number): void;
+  abstract mayGoOn(id: number, cause: Cause): void;
+  abstract cancel(id: number): void;
   protected abstract receiveRequest(request: InboundRequest, relatedTo: RequestId | undefined): void;
   protected abstract receiveCancelled(id: RequestId, reason: string | undefined): void;
   /** The result of a request as its caller gets it. */
@@ -76,6 +64,10 @@ export abstract class MessageClient implements ProtocolClient {
 
   get lastRequestId(): number | undefined {
     return this.#nextId === this.#firstId ? undefined : this.#nextId - 1;
+  }
+
+  forget(id: number): void {
+    this.sent.delete(id);
   }
 
   abandon(failure: RawFailure): void {
@@ -118,7 +110,7 @@ export abstract class MessageClient implements ProtocolClient {
       if (transport === undefined) return reject(new RequestLostError(CLOSED_BY_US, false));
       const id = this.#nextId;
       this.#nextId += 1;
-      const sent = new SentRequest(id, method, { options, resolve, reject }, this.#owner);
+      const sent = new SentRequest(id, method, { options, resolve, reject }, this);
       this.sent.set(id, sent);
       const sentParams = onProgress === undefined ? params : withProgressToken(params, id);
       const message: JSONRPCMessage = { method, params: sentParams, jsonrpc: '2.0', id };
@@ -151,7 +143,7 @@ export abstract class MessageClient implements ProtocolClient {
   protected receiveAnswer({ id, result, error }: Answer): void {
     const sent = this.sent.get(id);
     if (sent === undefined) {
-      if (!(id < this.#nextId)) this.onoddity?.('The server answered a request that was never sent.');
+      if (!(id < this.#nextId)) this.owner?.onoddity?.('The server answered a request that was never sent.');
     } else if (result !== undefined) {
       sent.answer(this.read(sent.method, result));
     } else {
@@ -162,7 +154,7 @@ export abstract class MessageClient implements ProtocolClient {
   protected receiveNotification({ method, params }: Notification, relatedTo: RequestId | undefined): void {
     if (method === 'notifications/progress') this.#receiveProgress(params);
     else if (method === 'notifications/cancelled') this.#receiveCancelled(params);
-    else this.onnotification?.(method, params, this.originOf(relatedTo));
+    else this.owner?.onnotification?.(method, params, this.originOf(relatedTo));
   }
 
   #send(transport: SessionTransport, message: JSONRPCMessage, options?: SendOptions): Promise<void> {
@@ -171,13 +163,13 @@ export abstract class MessageClient implements ProtocolClient {
   }
 
   #reportUnlessEnded(transport: SessionTransport, message: string): void {
-    if (transport.ended === undefined && this.transport === transport) this.onoddity?.(message);
+    if (transport.ended === undefined && this.transport === transport) this.owner?.onoddity?.(message);
   }
 
   #receive(came: Inbound, relatedTo: RequestId | undefined): void {
     switch (came.kind) {
       case 'odd':
-        this.onoddity?.(came.what);
+        this.owner?.onoddity?.(came.what);
         break;
       case 'answer':
         this.receiveAnswer(came);
@@ -194,28 +186,31 @@ export abstract class MessageClient implements ProtocolClient {
     try {
       this.receiveNotification(came, relatedTo);
     } catch (error) {
-      this.onoddity?.(`${cutText(came.method, 100)} could not be processed: ${toError(error).message}`);
+      this.owner?.onoddity?.(
+        `${cutText(came.method, 100)} could not be processed: ${toError(error).message}`,
+      );
     }
   }
 
   /** The token is the id of the request. */
   #receiveProgress(params: JsonObject): void {
     const update = toProgress(params);
-    if (update === undefined) return this.onoddity?.('The server sent progress that is not valid.');
+    if (update === undefined) return this.owner?.onoddity?.('The server sent progress that is not valid.');
     this.#reportFlaws('Progress', update.flaws);
     this.sent.get(Number(update.token))?.onProgress?.(update.progress);
   }
 
   #receiveCancelled(params: JsonObject): void {
     const cancelled = toCancelled(params);
-    if (cancelled === undefined) return this.onoddity?.('The server sent a cancellation that is not valid.');
+    if (cancelled === undefined)
+      return this.owner?.onoddity?.('The server sent a cancellation that is not valid.');
     this.#reportFlaws('A cancellation', cancelled.flaws);
     if (cancelled.requestId !== undefined) this.receiveCancelled(cancelled.requestId, cancelled.reason);
   }
 
   #reportFlaws(what: string, flaws: readonly string[]): void {
     for (const field of flaws)
-      this.onoddity?.(`${what} is kept without its ${field}: it has the wrong type.`);
+      this.owner?.onoddity?.(`${what} is kept without its ${field}: it has the wrong type.`);
   }
 }
 

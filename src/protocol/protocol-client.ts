@@ -88,22 +88,27 @@ export interface ProtocolClient {
   readonly lastRequestId: number | undefined;
   /** Rejects every pending request as lost. Does not close the transport. */
   abandon(failure: RawFailure): void;
-  /** `origin` belongs to the request of ours that caused it, if the transport says so. */
-  onnotification?:
-    ((method: string, params: JsonObject, origin: RequestOrigin | undefined) => void) | undefined;
-  /**
-   * Answers a request of the server; it may reject with an `RpcError`. Set before `open`. Default: the answer is that
-   * the method is unknown. A ping is always answered.
-   */
-  onrequest?: ((method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>) | undefined;
+  /** Set before `open`. */
+  owner?: ClientOwner | undefined;
   /** Called with each message before it is sent, and when it is received. Must not throw. Set before `open`. */
   onwire?: ((direction: 'sent' | 'received', message: object) => void) | undefined;
+}
+
+/** What a client reports to. */
+export interface ClientOwner {
+  /** `origin` belongs to the request of ours that caused it, if the transport says so. */
+  onnotification?(method: string, params: JsonObject, origin: RequestOrigin | undefined): void;
+  /**
+   * Answers a request of the server; it may reject with an `RpcError`. Default: the answer is that the method is unknown.
+   * A ping is always answered.
+   */
+  onrequest?(method: string, params: JsonObject, asked: Asked): Promise<JsonObject>;
   /** Called for something odd that has no further effect. */
-  onoddity?: ((message: string) => void) | undefined;
+  onoddity?(message: string): void;
   /** Called if what `listen` asks for has changed, so that it must be called again. */
-  oninterest?: (() => void) | undefined;
+  oninterest?(): void;
   /** Called if the server no longer speaks the version that was agreed on. */
-  onrefused?: ((refusal: ProtocolFailure) => void) | undefined;
+  onrefused?(refusal: ProtocolFailure): void;
 }
 
 /** Whether the answer to a request asks for input instead of giving a result (MCP 2026-07-28). */

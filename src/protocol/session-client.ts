@@ -63,11 +63,11 @@ class SessionClient extends MessageClient {
     return resultWithoutNulls(method, result);
   }
 
-  protected override cancel(requestId: number): void {
+  override cancel(requestId: number): void {
     void this.post(cancellationOf(requestId));
   }
 
-  protected override mayGoOn(id: number, cause: Cause): void {
+  override mayGoOn(id: number, cause: Cause): void {
     this.#givenUp ??= new AbandonedRequests(this.options.clock ?? systemClock);
     this.#givenUp.add(id, cause);
   }
@@ -89,7 +89,7 @@ class SessionClient extends MessageClient {
   async #answer(request: InboundRequest, relatedTo: RequestId | undefined): Promise<void> {
     if (this.transport === undefined) return;
     this.#asked ??= new InboundRequests();
-    const answer = await this.#asked.answer(request, this.#why(relatedTo), this.onrequest);
+    const answer = await this.#asked.answer(request, this.#why(relatedTo), this.owner);
     if (answer !== undefined) await this.post(answer);
   }
 

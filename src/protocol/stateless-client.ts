@@ -167,16 +167,16 @@ class StatelessClient extends MessageClient {
   }
 
   /** Over HTTP, the end of the exchange is the cancellation. */
-  protected override cancel(id: number): void {
+  override cancel(id: number): void {
     const { transport } = this;
     if (transport?.drop !== undefined) transport.drop(id);
     else void this.post(cancellationOf(id));
   }
 
-  protected override mayGoOn(): void {}
+  override mayGoOn(): void {}
 
   protected override receiveRequest({ method }: InboundRequest): void {
-    this.onoddity?.(
+    this.owner?.onoddity?.(
       `The server sent the request ${cutText(method, 100)}, which ${NEW_VERSION} does not allow; it gets no answer.`,
     );
   }
@@ -231,8 +231,9 @@ class StatelessClient extends MessageClient {
     { origin }: RequestOptions,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    if (this.onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
-    return this.onrequest(method, params, { signal, origin, causes: [origin] });
+    const { owner } = this;
+    if (owner?.onrequest === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', undefined);
+    return owner.onrequest(method, params, { signal, origin, causes: [origin] });
   }
 
   async #follow(task: Task, first: JsonObject | undefined, options: RequestOptions): Promise<JsonObject> {
@@ -296,7 +297,7 @@ class StatelessClient extends MessageClient {
     } catch (error) {
       if (error instanceof RpcError && error.rpcCode === UNSUPPORTED_PROTOCOL_VERSION) {
         const refused = versionRefusal(error);
-        if (refused !== undefined) this.onrefused?.(refused);
+        if (refused !== undefined) this.owner?.onrefused?.(refused);
       }
       throw error;
     }
@@ -322,7 +323,7 @@ class StatelessClient extends MessageClient {
       if (!isJsonObject(tool)) return true;
       const mirrored = mirroredArguments(tool['inputSchema']);
       if (mirrored === undefined) {
-        this.onoddity?.(
+        this.owner?.onoddity?.(
           `The tool '${cutText(asText(tool['name']), 100)}' was left out: its schema uses x-mcp-header wrongly.`,
         );
       } else if (mirrored.length > 0) coming.set(asText(tool['name']), mirrored);
@@ -336,7 +337,7 @@ class StatelessClient extends MessageClient {
     if (this.#watched.has(uri) === isWanted) return {};
     if (isWanted) this.#watched.add(uri);
     else this.#watched.delete(uri);
-    this.oninterest?.();
+    this.owner?.oninterest?.();
     return {};
   }
 

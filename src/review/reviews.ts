@@ -34,7 +34,7 @@ import {
 } from './held-tool.js';
 import type { OwnReviewStore } from './review-store.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
-import { ServerReview } from './server-review.js';
+import { ServerReview, type ServerReviewPorts } from './server-review.js';
 
 /** Every tool of a list may differ; a few are enough for a person. */
 const MAX_REPORTED = 10;
@@ -84,8 +84,18 @@ export class Reviews {
   /** The function that ends the store's watch; undefined before the watch was requested. */
   #watching: (() => void) | null | undefined;
 
+  readonly #ofServers: ServerReviewPorts;
+
   constructor(ports: ReviewsPorts) {
+    const { store, gone, clock, echoMask } = ports;
     this.#ports = ports;
+    this.#ofServers = {
+      store,
+      gone,
+      clock,
+      mask: echoMask,
+      moved: (review, events) => this.#moved(review, events),
+    };
   }
 
   /**
@@ -213,14 +223,7 @@ export class Reviews {
     if (target === undefined || before?.server.hash === target.hash) return before;
     before?.stop();
     if (this.#watching === undefined) this.#watching = this.#watch();
-    const { store, gone, clock, echoMask } = this.#ports;
-    const review: ServerReview = new ServerReview(target, {
-      store,
-      gone,
-      clock,
-      mask: () => echoMask(server),
-      moved: (events) => this.#moved(review, events),
-    });
+    const review = new ServerReview(target, this.#ofServers);
     this.#servers.set(server, review);
     return review;
   }
@@ -256,9 +259,11 @@ export class Reviews {
   #moved(review: ServerReview, events: readonly ReviewEmitted[]): void {
     const { server } = review.server;
     const held = new Set(events.flatMap((event) => (event.type === 'held' ? event.tool : [])));
-    const definitions = review.held.filter((each) => held.has(each.tool) && this.#isWanted(each));
-    if (this.#holds) this.#reportHeld(definitions);
-    else this.#report(server, definitions);
+    if (held.size > 0) {
+      const definitions = review.held.filter((each) => held.has(each.tool) && this.#isWanted(each));
+      if (this.#holds) this.#reportHeld(definitions);
+      else this.#report(server, definitions);
+    }
     for (const event of events) {
       if (event.type === 'accepted') this.#reportAccepted(server, event);
       if (event.type === 'troubled') this.#reportTrouble(server, event.message);

@@ -6,7 +6,8 @@
  * V2. A question to the store always ends: it fails if it takes too long.
  * V3. A fingerprint is computed from the tool as its server has it. Stored and shown definitions hold no secret of the
  *     entry.
- * V4. An actor exists only during an event and while the store is asked; at rest there is only a small snapshot.
+ * V4. An actor exists only during an event and while the store is asked. At rest there is only a small snapshot, and no
+ *     definition that the list has.
  */
 import {
   createActor,
@@ -41,10 +42,10 @@ import { withinLimit } from '../async/timers.js';
 
 export interface ServerReviewPorts extends OwnReviewStore {
   readonly clock: Clock;
-  /** Masks the secrets of the entry, which a server may repeat in a definition. */
-  readonly mask: () => Mask;
+  /** Masks the secrets of a server's entry, which it may repeat in a definition. */
+  readonly mask: (server: string) => Mask;
   /** Called with the events that the chart emitted, once for each step, when the chart is at rest. */
-  readonly moved: (emitted: readonly ReviewEmitted[]) => void;
+  readonly moved: (review: ServerReview, emitted: readonly ReviewEmitted[]) => void;
 }
 
 type ReviewSystem = AnyActorRef['system'];
@@ -52,6 +53,7 @@ type ReviewSystem = AnyActorRef['system'];
 type ReviewSnapshot = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context' | 'tags'>;
 
 const NONE: ReadonlySet<string> = new Set();
+const NOTHING: readonly never[] = [];
 
 export class ServerReview {
   /** Shared by all reviews: a chart with its effects takes more memory than everything else that a connection has. */
@@ -75,12 +77,12 @@ export class ServerReview {
   #actor: ActorRefFrom<typeof reviewMachine> | undefined;
   #snapshot: ReviewSnapshot;
   #isStopped = false;
-  /** Definitions by fingerprint. */
-  readonly #definitions = new Map<string, Definition>();
-  #waiting: readonly (() => void)[] = [];
+  /** Definitions by fingerprint; undefined while they are those of the list. */
+  #definitions: Map<string, Definition> | undefined;
+  #waiting: readonly (() => void)[] = NOTHING;
   #tools: readonly Tool[] | undefined;
-  #madeFrom: readonly unknown[] = [];
-  #held: readonly HeldDefinition[] = [];
+  #madeFrom: readonly unknown[] = NOTHING;
+  #held: readonly HeldDefinition[] = NOTHING;
   #names = NONE;
 
   constructor(server: ReviewedServer, ports: ServerReviewPorts) {
@@ -94,6 +96,7 @@ export class ServerReview {
   listed(tools: readonly Tool[]): void {
     if (tools === this.#tools && this.#isDone) return;
     const { listed } = this.#snapshot.context;
+    this.#definitions ??= this.#listedDefinitions();
     const prints = tools === this.#tools ? listed : tools.map((tool) => this.#print(tool));
     this.#tools = tools;
     this.#send({ type: 'tools.listed', tools: prints });
@@ -189,7 +192,7 @@ export class ServerReview {
     actor.on('*', (event) => emitted.push(event));
     const report = (): void => {
       this.#snapshot = actor.getSnapshot();
-      this.#ports.moved(emitted.splice(0));
+      this.#ports.moved(this, emitted.splice(0));
       for (const look of this.#waiting) look();
     };
     const moved = (): void => {
@@ -208,6 +211,7 @@ export class ServerReview {
   #rest(): void {
     const { status, value, context, tags } = this.#snapshot;
     this.#snapshot = { status, value, context, tags };
+    this.#dropDefinitions();
     this.#actor?.stop();
     this.#actor = undefined;
   }
@@ -243,19 +247,34 @@ export class ServerReview {
 
   #print(tool: ReviewedTool, known?: string): ToolPrint {
     const print = known ?? fingerprint(tool);
-    const before = this.#definitions.get(print);
+    const definitions = (this.#definitions ??= this.#listedDefinitions());
+    const before = definitions.get(print);
     if (before?.print.tool === tool.name) return before.print;
-    const made: Definition = {
-      print: { tool: tool.name, fingerprint: print },
-      tool: before?.tool ?? withoutSecrets(tool, this.#ports.mask()),
-    };
-    if (before === undefined) this.#definitions.set(print, made);
-    return made.print;
+    const made = { tool: tool.name, fingerprint: print };
+    if (before === undefined) this.#define(definitions, made, tool);
+    return made;
+  }
+
+  #define(definitions: Map<string, Definition>, print: ToolPrint, tool: ReviewedTool): void {
+    const mask = this.#ports.mask(this.server.server);
+    definitions.set(print.fingerprint, { print, tool: withoutSecrets(tool, mask) });
   }
 
   #definition(print: string): ReviewedTool | undefined {
+    this.#definitions ??= this.#listedDefinitions();
     const known = this.#definitions.get(print);
     return known && toReviewed(known.tool);
+  }
+
+  /** The definitions of the judged list, whose tools are in the order of its fingerprints. */
+  #listedDefinitions(): Map<string, Definition> {
+    const definitions = new Map<string, Definition>();
+    const { listed } = this.#snapshot.context;
+    for (const [index, tool] of (this.#tools ?? []).entries()) {
+      const print = listed[index];
+      if (print !== undefined && !definitions.has(print.fingerprint)) this.#define(definitions, print, tool);
+    }
+    return definitions;
   }
 
   #definitionsOf(prints: readonly ToolPrint[]): readonly RememberedTool[] {
@@ -266,12 +285,19 @@ export class ServerReview {
     });
   }
 
-  /** Drops definitions that are on no list, except while a list is being read. */
+  /** Drops definitions that are on no list, except while a list is being read; all of them if the list has them. */
   #dropDefinitions(): void {
-    if (this.#snapshot.tags.has('recalling')) return;
-    const { listed, accepted, unkept } = this.#snapshot.context;
-    const named = new Set([...listed, ...(accepted ?? []), ...unkept].map((print) => print.fingerprint));
-    for (const each of this.#definitions.keys()) if (!named.has(each)) this.#definitions.delete(each);
+    const definitions = this.#definitions;
+    if (definitions === undefined || this.#snapshot.tags.has('recalling')) return;
+    const { listed, accepted, held, unkept } = this.#snapshot.context;
+    const named = new Set(listed.map((print) => print.fingerprint));
+    const isListed = accepted?.every((print) => named.has(print.fingerprint)) === true;
+    if (this.#isDone && isListed && held.length === 0) {
+      this.#definitions = undefined;
+      return;
+    }
+    for (const { fingerprint: print } of [...(accepted ?? []), ...unkept]) named.add(print);
+    for (const each of definitions.keys()) if (!named.has(each)) definitions.delete(each);
   }
 
   #bringUpToDate(): void {

@@ -212,7 +212,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     signIns,
     eras: new EraVerdicts(clock),
     createClient: (server, era, firstId) =>
-      createClient(era, { ...declared(server), meta: internals.handshakeMeta, clock, firstId }),
+      createClient(era, { meta: internals.handshakeMeta, clock, firstId, ...declared(server) }),
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),

@@ -88,17 +88,18 @@ export class Connection {
   readonly #access: SessionAccess;
   #state$: Observable<ConnectionState> | undefined;
   #status: ServerStatus | undefined;
-  /** @internal */
-  readonly requests: ConnectionRequests;
+  #requests: ConnectionRequests | undefined;
 
   /** @internal */
   constructor(server: Server) {
     this.name = server.name;
     this.#server = server;
     this.#access = new SessionAccess(server);
-    const { calls, effects } = server.runtime;
-    const timeoutMs = (): number => server.entry.settings.callTimeoutMs;
-    this.requests = new ConnectionRequests({ calls, wishes: effects.wishes, timeoutMs }, this.#access);
+  }
+
+  /** @internal */
+  get requests(): ConnectionRequests {
+    return (this.#requests ??= this.#makeRequests());
   }
 
   /**
@@ -583,6 +584,12 @@ export class Connection {
    */
   get present(): PublicState {
     return this.#server.present;
+  }
+
+  #makeRequests(): ConnectionRequests {
+    const { calls, effects } = this.#server.runtime;
+    const timeoutMs = (): number => this.#server.entry.settings.callTimeoutMs;
+    return new ConnectionRequests({ calls, wishes: effects.wishes, timeoutMs }, this.#access);
   }
 
   get #publisher(): Publisher {

@@ -15,12 +15,16 @@ import type { Server } from './server.js';
 import type { Session } from '../sessions/sessions.js';
 
 export class SessionAccess implements CallRoute {
-  readonly turns: Semaphore;
   readonly #server: Server;
+  /** Undefined before the first call. */
+  #turns: Semaphore | undefined;
 
   constructor(server: Server) {
-    this.turns = new Semaphore(() => server.entry.settings.maxConcurrentCalls);
     this.#server = server;
+  }
+
+  get turns(): Semaphore {
+    return (this.#turns ??= new Semaphore(() => this.#server.entry.settings.maxConcurrentCalls));
   }
 
   get server(): string {

@@ -69,35 +69,42 @@ interface Read {
 }
 
 const NONE: Read = { number: 0, endedAt: undefined };
+const NOTHING: readonly ServerList[] = [];
 
 export class ListReads {
-  readonly #last = new Map<ServerList, Read>();
+  readonly #last: { [List in ServerList]?: Read } = {};
+  /** When the first list will be out of date, in milliseconds since the epoch. */
+  #staleAt = Infinity;
 
   /** The number of the last read; 0 if the list was never read. */
   number(list: ServerList): number {
-    return (this.#last.get(list) ?? NONE).number;
+    return (this.#last[list] ?? NONE).number;
   }
 
   begin(lists: readonly ServerList[]): void {
-    for (const list of lists) this.#last.set(list, { number: this.number(list) + 1, endedAt: undefined });
+    for (const list of lists) this.#last[list] = { number: this.number(list) + 1, endedAt: undefined };
   }
 
   /** `ttlMs`: how long the lists hold. Default: until they change. */
   end(lists: readonly ServerList[], at: number, ttlMs = Infinity): void {
     const staleAt = ttlMs === Infinity ? undefined : at + ttlMs;
-    for (const list of lists) this.#last.set(list, { number: this.number(list), endedAt: at, staleAt });
+    for (const list of lists) this.#last[list] = { number: this.number(list), endedAt: at, staleAt };
+    if (staleAt !== undefined) this.#staleAt = Math.min(this.#staleAt, staleAt);
   }
 
   /** The lists that are out of date, each once. */
   takeStale(now: number): readonly ServerList[] {
-    const stale = [...this.#last].filter(([, { staleAt = Infinity }]) => now >= staleAt);
-    for (const [list, read] of stale) this.#last.set(list, { ...read, staleAt: undefined });
+    if (now < this.#staleAt) return NOTHING;
+    const all = Object.entries(this.#last) as [ServerList, Read][];
+    const stale = all.filter(([, { staleAt = Infinity }]) => now >= staleAt);
+    for (const [list, read] of stale) this.#last[list] = { ...read, staleAt: undefined };
+    this.#staleAt = Math.min(...Object.values(this.#last).map(({ staleAt = Infinity }) => staleAt));
     return stale.map(([list]) => list);
   }
 
   /** Whether the list is being read, or was read within the last `ms` milliseconds. */
   isRecent(list: ServerList, now: number, ms: number): boolean {
-    const { number, endedAt } = this.#last.get(list) ?? NONE;
+    const { number, endedAt } = this.#last[list] ?? NONE;
     return number > 0 && (endedAt === undefined || Math.abs(now - endedAt) <= ms);
   }
 }

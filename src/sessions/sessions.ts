@@ -46,7 +46,9 @@ export type SessionSignal =
   /** The session is being ended. This is the last signal. */
   | { readonly kind: 'ending' };
 
-export type SessionListener = (signal: SessionSignal) => void;
+export interface SessionListener {
+  heard(signal: SessionSignal): void;
+}
 
 /** One live transport and the protocol client on it. */
 export class Session {
@@ -77,11 +79,9 @@ export class Session {
   #owed: PendingCalls | undefined;
   #questions: QuestionClocks | undefined;
   #idle: Set<() => void> | undefined;
-  #resolveGone!: (left: Released) => void;
-  /** Resolves when the session is over for good, however it ended. */
-  readonly #gone = new Promise<Released>((resolve) => {
-    this.#resolveGone = resolve;
-  });
+  /** Undefined until somebody waits for it. */
+  #gone: Promise<Released> | undefined;
+  #resolveGone: ((left: Released) => void) | undefined;
 
   constructor(
     readonly key: SessionKey,
@@ -103,7 +103,9 @@ export class Session {
 
   /** Resolves when nothing of it is left. */
   get gone(): Promise<Released> {
-    return this.#gone;
+    return (this.#gone ??= new Promise((resolve) => {
+      this.#resolveGone = resolve;
+    }));
   }
 
   get isClosing(): boolean {
@@ -147,19 +149,20 @@ export class Session {
     };
   }
 
-  /** Sets the only listener, until the returned function is called or the session ends. */
-  watch(listener: SessionListener): () => void {
+  /** Sets the only listener, until `unwatch` or the end of the session. */
+  watch(listener: SessionListener): void {
     this.#listener = listener;
     const undelivered = this.#undelivered ?? [];
     this.#undelivered = undefined;
-    for (const list of undelivered) listener({ kind: 'listChanged', list });
-    return () => {
-      if (this.#listener === listener) this.#listener = undefined;
-    };
+    for (const list of undelivered) listener.heard({ kind: 'listChanged', list });
+  }
+
+  unwatch(listener: SessionListener): void {
+    if (this.#listener === listener) this.#listener = undefined;
   }
 
   signal(signal: SessionSignal): void {
-    if (this.#listener !== undefined) this.#listener(signal);
+    if (this.#listener !== undefined) this.#listener.heard(signal);
     // A list that is still to be read will include the change.
     else if (signal.kind === 'listChanged' && this.listReads.number(signal.list) > 0) {
       (this.#undelivered ??= new Set()).add(signal.list);
@@ -211,13 +214,15 @@ export class Session {
   }
 
   close(): Promise<Released> {
+    const { gone } = this;
     if (!this.#isClosing) void this.#end((transport) => transport.close());
-    return this.#gone;
+    return gone;
   }
 
   kill(): Promise<Released> {
+    const { gone } = this;
     void this.#end((transport) => transport.kill());
-    return this.#gone;
+    return gone;
   }
 
   get #clocks(): QuestionClocks {
@@ -239,42 +244,38 @@ export class Session {
     this.client?.abandon(transport?.ended ?? this.#doubtful ?? CLOSING);
     try {
       if (transport !== undefined) await how(transport).catch(() => transport.kill());
-      this.#resolveGone(transport?.ended?.code === 'not-released' ? transport.ended : undefined);
+      this.#resolveGone?.(transport?.ended?.code === 'not-released' ? transport.ended : undefined);
     } catch {
       // Code that waits for the end has its own limit.
     }
   }
 }
 
+const NO_SESSIONS: readonly Session[] = [];
+
 export class Sessions {
-  readonly #live = new Map<string, Set<Session>>();
+  readonly #live = new Map<string, readonly Session[]>();
 
   /** Sessions that are not proven gone. */
   get size(): number {
     let size = 0;
-    for (const sessions of this.#live.values()) size += sessions.size;
+    for (const sessions of this.#live.values()) size += sessions.length;
     return size;
   }
 
   begin(key: SessionKey, plan: LaunchPlan): Session {
     const session = new Session(key, plan);
-    const sessions = this.#live.get(key.name);
-    if (sessions === undefined) this.#live.set(key.name, new Set([session]));
-    else sessions.add(session);
+    this.#live.set(key.name, [...this.#of(key.name), session]);
     return session;
   }
 
   get(key: SessionKey): Session | undefined {
-    for (const session of this.#live.get(key.name) ?? []) {
-      if (session.key.generation === key.generation) return session;
-    }
-    return undefined;
+    return this.#of(key.name).find((session) => session.key.generation === key.generation);
   }
 
   /** The sessions that take messages. */
   get usable(): readonly Session[] {
-    const all = [...this.#live.values()].flatMap((sessions) => [...sessions]);
-    return all.filter((session) => session.isUsable && session.isInitialized);
+    return [...this.#live.values()].flat().filter((session) => session.isUsable && session.isInitialized);
   }
 
   /** Closes every session of a connection. See S2. */
@@ -312,11 +313,11 @@ export class Sessions {
     await Promise.all([...this.#live.keys()].map((name) => this.kill(name)));
   }
 
-  #of(name: string): Session[] {
-    return [...(this.#live.get(name) ?? [])];
+  #of(name: string): readonly Session[] {
+    return this.#live.get(name) ?? NO_SESSIONS;
   }
 
-  async #end(sessions: Session[], end: (session: Session) => Promise<Released>): Promise<Released> {
+  async #end(sessions: readonly Session[], end: (session: Session) => Promise<Released>): Promise<Released> {
     const released = await Promise.all(
       sessions.map(async (session) => {
         const left = await end(session);
@@ -328,8 +329,9 @@ export class Sessions {
   }
 
   #forget(session: Session): void {
-    const sessions = this.#live.get(session.key.name);
-    sessions?.delete(session);
-    if (sessions?.size === 0) this.#live.delete(session.key.name);
+    const { name } = session.key;
+    const others = this.#of(name).filter((each) => each !== session);
+    if (others.length === 0) this.#live.delete(name);
+    else this.#live.set(name, others);
   }
 }

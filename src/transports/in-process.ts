@@ -43,7 +43,8 @@ export class LinkedEnd implements Transport {
   onmessage?: SessionTransport['onmessage'];
   #peer: LinkedEnd | undefined;
   #isStarted = false;
-  #early: Delivery[] = [];
+  /** Messages that arrived before the start; undefined if there are none. */
+  #early: Delivery[] | undefined;
 
   link(peer: LinkedEnd): void {
     this.#peer = peer;
@@ -53,15 +54,15 @@ export class LinkedEnd implements Transport {
   /** Delivers the messages that arrived before. */
   async start(): Promise<void> {
     this.#isStarted = true;
-    for (const delivery of this.#early) this.#deliverSoon(delivery);
-    this.#early = [];
+    for (const delivery of this.#early ?? []) this.#deliverSoon(delivery);
+    this.#early = undefined;
   }
 
   async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
     if (this.#peer === undefined) throw notOpen();
     const context = relatedRequestId === undefined ? undefined : { relatedRequestId };
     if (this.#peer.#isStarted) this.#peer.#deliverSoon({ message, context });
-    else this.#peer.#early.push({ message, context });
+    else (this.#peer.#early ??= []).push({ message, context });
   }
 
   /** `why` is the reason that the other end gets. Default: the session was closed. */
@@ -87,7 +88,7 @@ export class LinkedEnd implements Transport {
   }
 
   async #finish(byPeer: RawFailure | undefined): Promise<void> {
-    this.#early = [];
+    this.#early = undefined;
     await Promise.resolve();
     runGuarded(this, () => this.finish(byPeer));
   }
@@ -100,7 +101,8 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
   readonly #serverEnd = new LinkedEnd();
   #phase: 'new' | 'open' | 'over' = 'new';
   #ended: RawFailure | undefined;
-  #abortStart = (_reason: TransportError): void => {};
+  /** Undefined except during the start. */
+  #abortStart: ((reason: TransportError) => void) | undefined;
 
   constructor(server: InProcessServer) {
     super();
@@ -132,6 +134,8 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
       this.#phase = 'over';
       await super.close();
       throw error instanceof TransportError ? error : refused(error);
+    } finally {
+      this.#abortStart = undefined;
     }
   }
 
@@ -148,7 +152,7 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.#ended = byPeer;
-    this.#abortStart(this.#ended === undefined ? notOpen() : new TransportError(this.#ended));
+    this.#abortStart?.(this.#ended === undefined ? notOpen() : new TransportError(this.#ended));
     super.finish(byPeer);
   }
 

@@ -30,6 +30,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
       FoundTool ToolField ToolSearchOptions
+      CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
@@ -207,6 +208,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       AnswerOptions Confirm CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
       RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource MessagesToolSearch ToolsOptions
       FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
+    `),
+  },
+  {
+    subpath: './code-mode',
+    target: 'src/adapters/code-mode',
+    values: names('CODE_PRELUDE codeMode'),
+    types: names(`
+      CallLimits CatalogTool CodeBridge CodeLimits CodeModeOptions Confirm FoundTool JsonObject MediaBlock RunCode ShownResult
+      ToolField ToolSearchOptions ToolSource
     `),
   },
 ];

@@ -34,8 +34,10 @@ export function startClient(
   const client = createSessionClient({ clientInfo: { name: 'test', version: '0' }, capabilities: {} });
   const oddities: string[] = [];
   const notifications: string[] = [];
-  client.onoddity = (message) => oddities.push(message);
-  client.onnotification = (method) => notifications.push(method);
+  client.owner = {
+    onoddity: (message) => oddities.push(message),
+    onnotification: (method) => notifications.push(method),
+  };
   transport.onclose = () =>
     client.abandon(transport.ended ?? { code: 'connection-lost', message: 'The transport closed.' });
   prepare(client);

@@ -34,7 +34,19 @@ type Defaulted = {
 
 type OwnSettings = ServerSettings & Required<Pick<ServerSettings, Defaulted>>;
 
-export interface EffectiveSettings extends Omit<OwnSettings, 'startTimeoutMs' | 'idleStopMs'> {
+/** Settings that become part of others. */
+const COMBINED = ['startTimeoutMs', 'idleStopMs', 'policy', 'limits', 'retryCalls'] as const;
+
+type UnchangedSettings = Omit<OwnSettings, (typeof COMBINED)[number]>;
+
+const UNCHANGED = FIELD_ROWS.filter(
+  ([name, { transports }]) =>
+    transports.includes('in-process') && !(COMBINED as readonly string[]).includes(name),
+);
+
+const NO_LIMITS: MessageLimits = {};
+
+export interface EffectiveSettings extends UnchangedSettings {
   readonly retryCalls: RetryCalls;
   readonly limits: MessageLimits;
   /** Includes the entry's `startTimeoutMs` and `idleStopMs`. */
@@ -45,15 +57,15 @@ export function effectiveSettings(
   config: ServerSettings & CommandLine,
   host: HostSettings = {},
 ): EffectiveSettings {
-  const { startTimeoutMs, idleStopMs, policy, ...own } = ownSettings(config);
+  const { startTimeoutMs, idleStopMs, policy, limits, retryCalls } = config;
   const general = override(defaultsFor(config), host.policy);
   const precise = override(withTimeout(general, startTimeoutMs), policy);
   const limited = withTimeout(precise, timeoutFrom(host.env?.[TIMEOUT_VARIABLE]));
   return {
-    ...own,
-    limits: { ...host.limits, ...own.limits },
-    retryCalls: own.retryCalls ?? host.retryCalls ?? 'safe',
+    limits: limits === undefined ? (host.limits ?? NO_LIMITS) : { ...host.limits, ...limits },
+    retryCalls: retryCalls ?? host.retryCalls ?? 'safe',
     policy: idleStopMs === undefined ? limited : { ...limited, idleStopMs },
+    ...ownSettings(config),
   };
 }
 
@@ -62,13 +74,13 @@ function defaultsFor(config: CommandLine): ConnectionPolicy {
   return mayDownload(config) ? { ...DEFAULT_POLICY, ...DOWNLOADING } : DEFAULT_POLICY;
 }
 
-function ownSettings(config: ServerSettings): OwnSettings {
+function ownSettings(config: ServerSettings): UnchangedSettings {
   const given: Readonly<Record<string, unknown>> = { ...config };
-  const settings = FIELD_ROWS.flatMap(([name, field]) => {
+  const settings = UNCHANGED.flatMap(([name, field]) => {
     const value = given[name] ?? field.default;
-    return value === undefined || !field.transports.includes('in-process') ? [] : [[name, value] as const];
+    return value === undefined ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(settings) as unknown as OwnSettings;
+  return Object.fromEntries(settings) as unknown as UnchangedSettings;
 }
 
 function withTimeout(policy: ConnectionPolicy, ms: number | undefined): ConnectionPolicy {
@@ -82,7 +94,8 @@ function timeoutFrom(text: string | undefined): number | undefined {
 }
 
 /** An overridden `maxAttempts` applies to every round, unless `maxAttemptsOnceReady` is overridden as well. */
-function override(defaults: ConnectionPolicy, overrides: PolicyOverrides = {}): ConnectionPolicy {
+function override(defaults: ConnectionPolicy, overrides: PolicyOverrides | undefined): ConnectionPolicy {
+  if (overrides === undefined) return defaults;
   const { maxAttemptsOnceReady: _, ...others } = defaults;
   const base = overrides.maxAttempts === undefined ? defaults : others;
   const { backoff, intensity, signIns, exhausted, ping, listChanged, stop, ...numbers } = overrides;

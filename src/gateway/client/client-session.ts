@@ -18,7 +18,7 @@ import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../../protocol/server-i
 import type { JsonObject } from '../../json/json-object.js';
 import { RpcError, type Progress } from '../../protocol/protocol-client.js';
 import { LOG_LEVELS } from '../../requests/connection-requests.js';
-import { whenStill } from '../../async/timers.js';
+import { Stillness } from '../../async/timers.js';
 import { RPC } from './client-message.js';
 import { versionIn, toSessionResult } from './envelope.js';
 import { CLOSED, invalidParams, ITSELF, NO_REQUEST, toSessionError } from './error-answer.js';
@@ -115,7 +115,8 @@ export class ClientSession implements GatewayClient {
     const endIfIdle = (): void => {
       if (!isBusy()) void this.close();
     };
-    this.#ends.push(whenStill(settings.clock, idleMs, () => this.#usedAt, endIfIdle));
+    const stillness = new Stillness(settings.clock, idleMs, () => this.#usedAt, endIfIdle);
+    this.#ends.push(() => stillness.end());
     try {
       await this.#link.start();
     } catch (error) {

@@ -3,7 +3,7 @@
  * they share connections, and whom a server asks is decided by the request alone.
  */
 import type { JsonObject } from '../../json/json-object.js';
-import { whenStill } from '../../async/timers.js';
+import { Stillness } from '../../async/timers.js';
 import type { Answers } from '../upstream/client-capabilities.js';
 import type { GatewayClient } from './client-request.js';
 import { CLOSED, NO_REQUEST } from './error-answer.js';
@@ -30,7 +30,7 @@ export class SubjectClient implements GatewayClient {
   readonly #parts: SubjectClientParts;
   readonly #front: StatelessFront;
   readonly #over = new AbortController();
-  readonly #stopTimer: () => void;
+  readonly #stillness: Stillness;
   #serving: Promise<Serving> | undefined;
   #inWork = 0;
   #usedAt: number;
@@ -55,7 +55,7 @@ export class SubjectClient implements GatewayClient {
     const endIfIdle = (): void => {
       if (this.disconnectedSince !== undefined) void this.close();
     };
-    this.#stopTimer = whenStill(clock, parts.idleMs, () => this.#usedAt, endIfIdle);
+    this.#stillness = new Stillness(clock, parts.idleMs, () => this.#usedAt, endIfIdle);
   }
 
   /** Since when it has neither a request nor a question. */
@@ -102,7 +102,7 @@ export class SubjectClient implements GatewayClient {
   async close(): Promise<void> {
     if (!this.#over.signal.aborted) {
       this.#over.abort(CLOSED);
-      this.#stopTimer();
+      this.#stillness.end();
       this.#front.close();
       try {
         const served = await this.#serving;

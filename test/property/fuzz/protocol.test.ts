@@ -187,9 +187,12 @@ describe('a request of the server that is cancelled immediately', () => {
   it('is also aborted for the host, and gets no answer', async () => {
     const abortedStates: boolean[] = [];
     const { client, server, transport } = await openClient({}, {}, undefined, (made) => {
-      made.onrequest = async (_method, _params, { signal }) => {
-        abortedStates.push(signal.aborted);
-        return {};
+      made.owner = {
+        ...made.owner,
+        onrequest: async (_method, _params, { signal }) => {
+          abortedStates.push(signal.aborted);
+          return {};
+        },
       };
     });
     transport.simulateMessage({ jsonrpc: '2.0', id: 'r', method: 'roots/list' });

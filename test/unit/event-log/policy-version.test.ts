@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 3, code: 'd2995316c3fa791a' };
+const PINNED = { policyVersion: 3, code: '6f1bc67e7960e724' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

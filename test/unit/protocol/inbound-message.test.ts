@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/json/json-object.js';
-import type { ProtocolClient } from '../../../src/protocol/protocol-client.js';
+import type { ClientOwner } from '../../../src/protocol/protocol-client.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -52,8 +52,12 @@ describe('what a server sends unasked', () => {
 
   it('has no effect on the session if the host throws on it', async () => {
     const { server, client, oddities } = await openClient();
-    client.onnotification = () => {
-      throw new Error('boom');
+    const { owner } = client;
+    client.owner = {
+      onoddity: (message) => owner?.onoddity?.(message),
+      onnotification: () => {
+        throw new Error('boom');
+      },
     };
     server.notify('notifications/made/up');
     await expect(client.request('ping', {})).resolves.toEqual({});
@@ -187,11 +191,11 @@ describe('a request of the server', () => {
   useLeakCheck();
   useCrashWatch();
 
-  type Answer = NonNullable<ProtocolClient['onrequest']>;
+  type Answer = NonNullable<ClientOwner['onrequest']>;
 
   const openWith = (answer: Answer): Promise<OpenedClient> =>
     openClient({}, {}, undefined, (client) => {
-      client.onrequest = answer;
+      client.owner = { ...client.owner, onrequest: answer };
     });
 
   it('is answered by the host', async () => {

@@ -35,7 +35,7 @@ describe('a review whose chart has crashed', () => {
         store: createMemoryReviewStore(),
         clock: createControlledClock(),
         mask: () => NO_MASK,
-        moved: (events) => {
+        moved: (_review, events) => {
           for (const event of events) reported.push(event.type === 'troubled' ? event.message : event.type);
         },
       },

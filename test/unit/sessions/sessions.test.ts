@@ -182,8 +182,10 @@ describe('the end of a session', () => {
   it('is not reported as a loss', async () => {
     const { sessions, session } = begin();
     const lost: RawFailure[] = [];
-    session.watch((signal) => {
-      if (signal.kind === 'lost') lost.push(signal.failure);
+    session.watch({
+      heard: (signal) => {
+        if (signal.kind === 'lost') lost.push(signal.failure);
+      },
     });
     await sessions.close('a');
     expect(lost).toEqual([]);
@@ -214,7 +216,7 @@ describe('calls and losses', () => {
     const { session, transport } = begin();
     const order: string[] = [];
     session.client = fakeClient(({ code }) => order.push(`abandoned: ${code}`));
-    session.watch(({ kind }) => order.push(kind));
+    session.watch({ heard: ({ kind }) => order.push(kind) });
     transport.simulateEnd({ code: 'process-exited', message: 'gone' });
     expect(order).toEqual(['abandoned: process-exited']);
     await session.idle();
@@ -226,8 +228,10 @@ describe('calls and losses', () => {
     const { session, transport } = begin();
     session.client = fakeClient();
     const lost: RawFailure[] = [];
-    session.watch((signal) => {
-      if (signal.kind === 'lost') lost.push(signal.failure);
+    session.watch({
+      heard: (signal) => {
+        if (signal.kind === 'lost') lost.push(signal.failure);
+      },
     });
     const calls = [session.beginCall(), session.beginCall()];
     transport.simulateEnd({ code: 'process-exited', message: 'gone' });

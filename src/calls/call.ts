@@ -219,9 +219,10 @@ class ToolCall implements Exchange<CallToolResult> {
     return this.#task?.isOver === false;
   }
 
-  prepare({ key, place, client }: Session): Error | undefined {
+  prepare(session: Session): Error | undefined {
+    const { key } = session;
     if (this.goesOn) {
-      const canGoOn = place === this.#place && client?.follow !== undefined;
+      const canGoOn = session.place === this.#place && session.client?.follow !== undefined;
       return canGoOn ? undefined : new Error('The task runs at another server.');
     }
     this.#tools = this.#route.tools();
@@ -246,7 +247,7 @@ class ToolCall implements Exchange<CallToolResult> {
     const headers =
       added === undefined && options.headers === undefined ? undefined : { received: options.headers, added };
     const { round } = options;
-    const watcher = this.#watcher(session, deadline);
+    const watcher = client.follow === undefined ? undefined : this.#watcher(session, deadline);
     const sent = { signal: deadline, onProgress, origin, headers, round, watcher };
     const task = this.#task;
     if (task === undefined || task.isOver || client.follow === undefined)

@@ -134,8 +134,10 @@ export class Publisher {
     if (body.type === 'diagnostic' && body.kind === 'redact-failed') return body;
     const fields = body as unknown as Record<string, unknown>;
     let mask: Mask | undefined;
-    for (const [name, value] of Object.entries(fields)) {
-      if (UNMASKED.has(name) || (typeof value !== 'string' && typeof value !== 'object')) continue;
+    for (const name of Object.keys(fields)) {
+      const value = fields[name];
+      if (UNMASKED.has(name) || value === null || (typeof value !== 'string' && typeof value !== 'object'))
+        continue;
       mask ??= this.maskOf('server' in body ? body.server : undefined);
       fields[name] = name === 'params' ? maskJson(value, mask) : maskTexts(value, mask);
     }

@@ -83,6 +83,7 @@ it.each([
       options?.watcher?.begun(task);
       return Promise.reject(new RequestLostError({ code: 'connection-lost', message: 'It broke.' }, true));
     },
+    follow: () => Promise.reject(new Error('This session is lost.')),
   });
   const followed: Task[] = [];
   const client: Partial<ProtocolClient> = {

@@ -30,6 +30,8 @@ const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main
  * the bundler sees fit.
  */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
+  light: ['src/cli/main', 'src/index'],
+  lines: ['src/cli/main', 'src/transports/stdio/stdio-transport'],
   machines: ['machines/index', 'src/index'],
   common: ['src/index', 'src/event-log/index'],
   troupe: ['src/index'],
@@ -88,6 +90,9 @@ const protocolVersion: Plugin = {
 const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
   'sign-in-packages': /\/node_modules\/(?:@modelcontextprotocol\/sdk|pkce-challenge|zod)\//,
   'yaml-package': /\/node_modules\/yaml\//,
+  'jsonc-package': /\/node_modules\/jsonc-parser\//,
+  'cross-spawn-package':
+    /\/node_modules\/(?:cross-spawn|path-key|shebang-command|shebang-regex|which|isexe)\/|esm-external-require/,
 };
 
 /** After the parts: they take along what they load. */

@@ -13,6 +13,15 @@ export type { ReloadReport } from './servers/reload-report.js';
 export type { TrustOptions, Connection, DispatchResult, WaitOptions } from './servers/connection.js';
 export type { View, ViewOptions } from './runtime/view.js';
 
+export type {
+  CamelCase,
+  ResultOf,
+  ToolMethod,
+  ToolMethods,
+  ToolTypes,
+  TypedTools,
+} from './runtime/typed-tools.js';
+
 export { discoverServers } from './servers/discover.js';
 export type { DiscoveredServer, DiscoverOptions, Discovery } from './servers/discover.js';
 

@@ -19,6 +19,7 @@ import type { NetworkOption } from './transports/http/network-options.js';
 import type { MessageLimits } from './json/parse-json.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
 import type {
+  InProcessServer,
   NamingTemplate,
   PolicyOverrides,
   ServerConfig,
@@ -68,8 +69,11 @@ export interface MachineOverrides {
 
 /** Options of `createTroupe`. Each has a default. */
 export interface TroupeOptions {
-  /** Servers by name. They are trusted, since the host names them itself. */
-  readonly servers?: Readonly<Record<string, ServerConfig>>;
+  /**
+   * Servers by name. They are trusted, since the host names them itself. A server object of this process needs no entry
+   * around it.
+   */
+  readonly servers?: Readonly<Record<string, ServerConfig | InProcessServer>>;
   /**
    * Configuration files. The entries of a file inside a project need trust, like entries that are found there: anyone who
    * can write to the project may have written them. Files elsewhere are trusted. `{ path, trust: 'all' }` trusts a
@@ -179,8 +183,8 @@ export interface TroupeOptions {
   /**
    * Stores the lists of servers between runs, so that they are known before any server is started. They are used for 30 days,
    * belong to one entry and to what the host declares (`clientInfo`, `capabilities`, `handlers`), are replaced by the next lists
-   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another
-   * folder, or is `off`.
+   * of the server, are withdrawn if it cannot be started, and hold no secret of the entry. A host that uses one entry for several users, with other values of its variables, gives each a store of
+   * its own. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another folder, or is `off`.
    */
   readonly cache?: false | CatalogStore;
   /** Maximum time that `start()` and `listed()` wait for first attempts, in milliseconds. Default 10,000. */

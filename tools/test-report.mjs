@@ -7,28 +7,27 @@ import { missingShells } from './missing-shells.mjs';
  * The counts of a report, a line for each failed test with the reason, and a line for each test that needs a shell which is not
  * installed. Any other skipped test counts as failed, and so does a run without tests or with a failure outside the tests.
  */
-export function readTestReport(path, hasPassed, project) {
+export function readTestReport(path, hasPassed, project, shells = missingShells()) {
   if (!existsSync(path)) return { passed: 0, failed: 1, failures: [], leftOut: [] };
   const { testResults, ...counts } = JSON.parse(readFileSync(path, 'utf8'));
   const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = counts;
-  const leftOut = testResults.flatMap((file) => leftOutOf(file, relative(project, file.name)));
+  const leftOut = testResults.flatMap((file) => leftOutOf(file, relative(project, file.name), shells));
   const failed = numFailedTests + numPendingTests + numTodoTests - leftOut.length;
   const isSound = hasPassed && passed > 0;
   return {
     passed,
     failed: isSound ? failed : Math.max(failed, 1),
-    failures: testResults.flatMap((file) => failuresOf(file, relative(project, file.name))),
+    failures: testResults.flatMap((file) => failuresOf(file, relative(project, file.name), shells)),
     leftOut: leftOut.map(({ name, reason }) => `left out  ${name}: ${reason}`),
   };
 }
 
-function leftOutOf({ assertionResults }, file) {
+function leftOutOf({ assertionResults }, file, shells) {
   const skipped = assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed');
-  return skipped.flatMap((test) => missingShells().filter(({ matches }) => matches(nameOf(test, file))));
+  return skipped.flatMap((test) => shells.filter(({ matches }) => matches(nameOf(test, file))));
 }
 
-function failuresOf({ message, assertionResults }, file) {
-  const shells = missingShells();
+function failuresOf({ message, assertionResults }, file, shells) {
   const failed = assertionResults.filter(
     (test) => test.status !== 'passed' && !shells.some(({ matches }) => matches(nameOf(test, file))),
   );

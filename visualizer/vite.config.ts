@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { IN_THE_PAGE } from '../tools/package/bundled.mjs';
 import { notices } from '../tools/package/notices.js';
-import { compressScripts } from './compress-scripts.js';
+import { compressAssets } from './compress-assets.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   root: inFolder('.'),
   base: './',
-  plugins: [notices(IN_THE_PAGE), compressScripts()],
+  plugins: [notices(IN_THE_PAGE), compressAssets()],
   build: {
     outDir: inFolder('../dist/visualizer'),
     emptyOutDir: true,

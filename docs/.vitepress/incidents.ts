@@ -1,7 +1,7 @@
 /** The visualizer with a recorded incident in it, as a page that needs no server: what its "Export" writes. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { pageInOneFile } from '../../visualizer/src/log/one-file.js';
 import { sharePage } from '../../visualizer/src/log/share-page.js';
 import { inProject } from './project.js';
@@ -28,7 +28,7 @@ async function template(): Promise<string> {
   const worker = (start: string): string => {
     const name = names.find((candidate) => candidate.startsWith(start));
     if (name === undefined) throw new Error(`The visualizer has no file for ${start}.`);
-    return `./assets/${name.slice(0, -'.gz'.length)}`;
+    return `./assets/${name.slice(0, -'.br'.length)}`;
   };
   return pageInOneFile({
     page: await read('index.html'),
@@ -37,10 +37,10 @@ async function template(): Promise<string> {
   });
 }
 
-/** Scripts are compressed. */
+/** Scripts and styles are compressed. */
 async function read(address: string): Promise<string> {
   const path = join(PAGE, address);
-  return address.endsWith('.js')
-    ? gunzipSync(await readFile(`${path}.gz`)).toString()
-    : readFile(path, 'utf8');
+  return address.endsWith('.html')
+    ? readFile(path, 'utf8')
+    : brotliDecompressSync(await readFile(`${path}.br`)).toString();
 }

@@ -1,5 +1,5 @@
 /**
- * `npm start`: seven servers in one live table. Six become ready, one over HTTP; the seventh does not exist.
+ * `npm start`: seven servers in one console. Six become ready, one over HTTP; the seventh does not exist.
  *
  * The HTTP server runs in a thread of this process, so that nothing of it is left however the process ends. Words
  * after `npm start --` go to `troupe up`.

@@ -15,12 +15,14 @@ import * as machinesEntry from 'mcp-troupe/machines';
 import { format, resolveConfig } from 'prettier';
 import { ENTRY_FIELDS } from '../../dist/src/config/entry/entry-fields.js';
 import { apiPages } from './api/api-pages.mjs';
+import { commandOutputPage, commandOutputSchema } from './api/command-output.mjs';
 import { bundlersPage } from './bundlers-page.mjs';
 import { decisionsPage, readDecisions } from './decisions-page.mjs';
 import { errorsPage } from './errors-page.mjs';
 import { eventsPage } from './events-page.mjs';
 import { layersSvg } from './layers-svg.mjs';
 import { machineFiles } from './machine-pages.mjs';
+import { manPage } from './man-page.mjs';
 import { optionsPage } from './options-page.mjs';
 import { packagePage } from './package-page.mjs';
 import { graphOf, readFiles } from '../../tools/import-graph.mjs';
@@ -30,6 +32,7 @@ import { runtimesPage } from './runtimes-page.mjs';
 import { statusPage } from './status-page.mjs';
 import { toolSearchPage } from './tool-search-page.mjs';
 
+const WIDEST_DATA = 400;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path) => readFile(join(ROOT, path), 'utf8');
 
@@ -43,6 +46,7 @@ const OPTION_FILES = [
 ];
 
 async function generate() {
+  const manifest = JSON.parse(await read('package.json'));
   const { classify, DEFAULT_POLICY, REMOTE_POLICY, FAILURE_CODES, ...exported } = machinesEntry;
   const charts = Object.entries(exported).filter(([name]) => name.endsWith('Machine'));
   const machines = Object.assign(
@@ -76,16 +80,19 @@ async function generate() {
     'bundlers.md': bundlersPage(JSON.parse(await read('tools/bundlers/results.json'))),
     'runtimes.md': runtimesPage(JSON.parse(await read('tools/runtimes/results.json'))),
     'package.md': packagePage({
-      manifest: JSON.parse(await read('package.json')),
+      manifest,
       installed: JSON.parse(await read('package-lock.json')).packages,
       bundled: { code: IN_THE_CODE, page: IN_THE_PAGE },
       ...readFigures(),
     }),
     'tool-search.md': await toolSearchPage(),
     'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
+    'command-output.md': commandOutputPage(),
+    'command-output.schema.json': JSON.stringify(commandOutputSchema()),
+    'troupe.1': manPage(manifest),
   };
   const explanation = { 'layers.svg': await layersSvg(graphOf(readFiles(['src', 'machines'], '.ts'))) };
-  const api = await apiPages(JSON.parse(await read('package.json')));
+  const api = await apiPages(manifest);
   const inFolder = (folder, files) =>
     Object.entries(files).map(([name, text]) => ({ path: `docs/${folder}/${name}`, text }));
   const decisions = { 'README.md': decisionsPage(await readDecisions(join(ROOT, 'docs/decisions'))) };
@@ -106,7 +113,9 @@ async function generate() {
 async function formatted({ path, text }) {
   if (!/\.(md|json)$/.test(path) || path.includes('/reference/api/')) return { path, text };
   const options = await resolveConfig(join(ROOT, path));
-  const page = await format(text, { ...options, filepath: path });
+  // Data is packed, and a line for each part is enough to see what changes.
+  const width = path.endsWith('.json') ? { printWidth: WIDEST_DATA } : {};
+  const page = await format(text, { ...options, ...width, filepath: path });
   return { path, text: path.startsWith('docs/reference/') ? withoutPadding(page) : page };
 }
 

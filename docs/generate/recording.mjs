@@ -23,8 +23,8 @@ const PROMPT = '$ ';
 const COMMAND = ['troupe', 'up', '--config', 'servers.json'];
 const OTHER = 'another terminal';
 const DESCRIPTION =
-  'A terminal with a live table of three servers. All become ready. In another terminal, the process of one is killed. ' +
-  'Its row shows the failure and the next try, and then that it is ready again, with another process. ' +
+  'A terminal with a table of three servers and the keys that command them. All become ready. In another terminal, the process ' +
+  'of one is killed. Its row shows the failure, and then that it is ready again, with another process and one restart. ' +
   'Ctrl-C stops all servers.';
 /** Without output for so long, the screen is complete, milliseconds. */
 const QUIET_MS = 40;
@@ -134,7 +134,7 @@ async function record(recorder, folder) {
   try {
     await recorder.until('3 of 3 ready');
     await sleep(LOOK_MS);
-    const [, pid] = new RegExp(`^${VICTIM} .* (\\d+) +\\d+s`, 'm').exec(recorder.text());
+    const [, pid] = new RegExp(`${VICTIM} .* stdio +(\\d+)`).exec(recorder.text());
     recorder.typed = `kill -9 ${pid}`;
     recorder.take();
     await sleep(TYPED_MS);

@@ -166,9 +166,12 @@ function hintOfOutput(stderr: readonly string[], stdout: readonly string[]): str
   if (place !== undefined)
     return `It listens on ${place}: use that address as the "url" of the entry, or start it with an argument such as --stdio.`;
   const cause = causeHint(stderr, stdout);
-  return cause === undefined ? undefined : `${cause}. If it starts slowly, raise its startTimeoutMs.`;
+  if (cause === undefined) return undefined;
+  const strange = stdout.length > 0 ? ONLY_MESSAGES : '';
+  return `${cause}.${strange} If it starts slowly, raise its startTimeoutMs.`;
 }
 
+const ONLY_MESSAGES = ' Only MCP messages belong on stdout: it may need an argument such as --stdio.';
 const SILENT =
   'It started but does not speak MCP on this transport, or it starts slowly: raise its startTimeoutMs.';
 const DOWNLOADING =

@@ -125,21 +125,39 @@ async function answerRealCall(
   call: ToolCall & WrittenCall,
   options: AnswerOptions,
 ): Promise<{ readonly answer: ToolAnswer; readonly result?: CallToolResult }> {
-  const { name, args, signal } = call;
-  const tool = source.tool(name);
-  const { confirm } = options;
-  if (tool?.requiresConfirmation === true && confirm === undefined)
-    return { answer: errorAnswer(UNCONFIRMED_ADVICE) };
-  const isAsked = tool !== undefined && tool.requiresConfirmation !== false && typeof confirm === 'function';
-  if (isAsked && !(await isConfirmed(confirm, tool, args, signal)))
-    return { answer: errorAnswer(REFUSED_ADVICE) };
+  const tool = source.tool(call.name);
+  const refusal = await whyRefused(tool, call, options);
+  if (refusal !== undefined) return { answer: errorAnswer(refusal) };
   try {
-    const expectedTool = call.expectedTool ?? (typeof confirm === 'function' ? tool : undefined);
-    const result = await source.callTool(name, args, limitsOf(options, signal, expectedTool));
+    const result = await sendCall(source, tool, call, options);
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
     return { answer: await answerTo(error, source, tool, call, options) };
   }
+}
+
+type RealCall = WrittenCall & Pick<ToolCall, 'signal' | 'expectedTool'>;
+
+/** Why the host does not allow a call, for a model; undefined if it does. Throws what `confirm` throws. */
+export async function whyRefused(
+  tool: CatalogTool | undefined,
+  { args, signal }: RealCall,
+  { confirm }: AnswerOptions,
+): Promise<string | undefined> {
+  if (tool?.requiresConfirmation === true && confirm === undefined) return UNCONFIRMED_ADVICE;
+  const isAsked = tool !== undefined && tool.requiresConfirmation !== false && typeof confirm === 'function';
+  return isAsked && !(await isConfirmed(confirm, tool, args, signal)) ? REFUSED_ADVICE : undefined;
+}
+
+/** Calls the tool that the host was asked about. */
+export function sendCall(
+  source: ToolSource,
+  tool: CatalogTool | undefined,
+  { name, args, signal, expectedTool }: RealCall,
+  options: AnswerOptions,
+): Promise<CallToolResult> {
+  const expected = expectedTool ?? (typeof options.confirm === 'function' ? tool : undefined);
+  return source.callTool(name, args, limitsOf(options, signal, expected));
 }
 
 /** An error answer without text of a server. */

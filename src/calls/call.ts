@@ -247,7 +247,7 @@ class ToolCall implements Exchange<CallToolResult> {
     const headers =
       added === undefined && options.headers === undefined ? undefined : { received: options.headers, added };
     const { round } = options;
-    const watcher = client.follow === undefined ? undefined : this.#watcher(session, deadline);
+    const watcher = client.follow && this.#watcher(session, deadline);
     const sent = { signal: deadline, onProgress, origin, headers, round, watcher };
     const task = this.#task;
     if (task === undefined || task.isOver || client.follow === undefined)

@@ -10,12 +10,26 @@ import { needsTrust } from '../trust/trust-rules.js';
 import { TrustedEntries } from '../trust/trusted-entries.js';
 import { createFileTrustStore } from '../trust/trust-store.js';
 import type { Flags } from './arguments/flags.js';
+import type { Kind } from './arguments/tool-target.js';
 import { sourcesOf } from './configured-servers.js';
 
 export interface KnownServer {
   readonly name: string;
   /** Undefined if nothing is known. */
   readonly lists: Pick<CachedCatalog, 'tools' | 'resources' | 'prompts'> | undefined;
+}
+
+/** The tools or prompts of that name which servers had in earlier runs, as `server/name`. */
+export async function earlierOffers(
+  name: string,
+  kind: Kind,
+  flags: Pick<Flags, 'config' | 'add' | 'discover'>,
+): Promise<readonly string[]> {
+  const servers = await knownServers(flags, () => true).catch(() => []);
+  return servers.flatMap(({ name: server, lists }) => {
+    const list = kind === 'tool' ? lists?.tools : lists?.prompts;
+    return list?.some((each) => each.name === name) === true ? [`${server}/${name}`] : [];
+  });
 }
 
 /** The configured servers. Only the lists of `wanted` servers are read. */

@@ -82,7 +82,7 @@ function commandsOf(program: Command): readonly Candidate[] {
 
 async function valuesOf({ long, argChoices }: Option, lookUp: LookUp): Promise<readonly Candidate[]> {
   if (argChoices !== undefined) return argChoices.map((word) => ({ word }));
-  return long === '--server' ? serversOf(await lookUp(() => false)) : [];
+  return long === '--server' || long === '--cli' ? serversOf(await lookUp(() => false)) : [];
 }
 
 /** What an argument of this name stands for. */

@@ -3,12 +3,11 @@
  * user. The files of other hosts are edited only if `--config` names them.
  */
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EditRefused, editText, type TextEdit } from '../config/files/edit-text.js';
 import { findSources } from '../config/files/file-discovery.js';
 import { layoutOf, readerOf, type Syntax } from '../config/files/layout.js';
-import type { Source } from '../config/files/sources.js';
+import { readConfigBytes, readProblem, type Source } from '../config/files/sources.js';
 import { membersOf, valueOf, type TextTree } from '../config/files/text-tree.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { ConfigError } from '../errors.js';
@@ -120,13 +119,14 @@ export class EditedFile {
 /** Undefined if there is no such file. */
 async function readText(path: string, display: string): Promise<string | undefined> {
   try {
-    const bytes = await readFile(path);
+    const bytes = await readConfigBytes(path);
     if (!isUtf8(bytes)) throw new ConfigError(`${display} is not UTF-8 text; save it as UTF-8`);
     return bytes.toString('utf8');
   } catch (error) {
     if (isAbsence(error)) return undefined;
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${display} cannot be read (${reasonOf(error)})`, { cause: error });
+    const { message } = readProblem({ id: path, scope: 'user' }, error);
+    throw new ConfigError(`${display} ${message}`, { cause: error });
   }
 }
 

@@ -24,15 +24,20 @@ const FOR_OTHERS = 0o077;
 /** Most bytes of a file with a token. */
 const LONGEST = 64;
 
-/** The kept token, or a new one. Rejects if it cannot be kept. */
-export async function gatewayToken(folder: string): Promise<GatewayToken> {
+/** The kept token of the gateways, or a new one. Rejects if it cannot be kept. */
+export function gatewayToken(folder: string): Promise<GatewayToken> {
+  return keptToken(folder, NAME);
+}
+
+/** A secret of this user for the processes of this user, which is kept in a file of this name. */
+export async function keptToken(folder: string, name: string): Promise<GatewayToken> {
   makeFolder(folder);
-  const file = join(folder, NAME);
+  const file = join(folder, name);
   const kept = await readToken(file);
   if (kept !== undefined && kept !== 'unusable') return { token: kept, file };
   const token = randomBytes(BYTES).toString('base64url');
   if (kept === 'unusable') await writeFileAtomic(file, `${token}\n`);
-  else if (!(await createFileAtomic(file, `${token}\n`))) return gatewayToken(folder);
+  else if (!(await createFileAtomic(file, `${token}\n`))) return keptToken(folder, name);
   return { token, file };
 }
 

@@ -79,11 +79,13 @@ function takenOut(names: readonly string[]): Record<string, ServerConfig> {
   return Object.fromEntries(names.map((name) => [name, { command: 'none', enabled: false }]));
 }
 
-function noteDetails({ events$ }: Troupe, terminal: Terminal): void {
-  events$.subscribe((event) => {
+/** Until the returned function is called, or the troupe is closed. */
+export function noteDetails({ events$ }: Troupe, terminal: Terminal): () => void {
+  const following = events$.subscribe((event) => {
     const detail = toDetail(event);
     if (detail !== undefined) terminal.note(terminal.noteColors.dim(detail));
   });
+  return () => following.unsubscribe();
 }
 
 // Problems of stores and of sign-ins, for a person. Each reason is reported once, however often it occurs.
@@ -131,7 +133,26 @@ export function noteStoreProblems(
 // W2. The troupe is closed before the returned promise settles.
 // W3. The process lives as long as the work, even if no server keeps it alive.
 
-/** Returns `EXIT.failed` if the work throws because it was interrupted. Passes every other error on to the caller. */
+/**
+ * Runs the work with a signal for the interruption and for the end of the reader. Returns `EXIT.failed` if the work throws
+ * because of it. Passes every other error on to the caller.
+ */
+export async function interruptible(
+  terminal: Terminal,
+  interruption: AbortSignal,
+  work: (signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const signal = AbortSignal.any([interruption, terminal.gone]);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (interruption.aborted) terminal.note('troupe: interrupted');
+    return EXIT.failed;
+  }
+}
+
+/** As `interruptible`, by signals of the process. */
 export async function withTroupe(
   troupe: Troupe,
   terminal: Terminal,
@@ -143,13 +164,8 @@ export async function withTroupe(
     if (press > 1) void troupe.kill();
   });
   const life = setInterval(() => {}, MAX_TIMER_MS);
-  const signal = AbortSignal.any([interruption.signal, terminal.gone]);
   try {
-    return await work(signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    if (interruption.signal.aborted) terminal.note('troupe: interrupted');
-    return EXIT.failed;
+    return await interruptible(terminal, interruption.signal, work);
   } finally {
     await troupe.close();
     clearInterval(life);

@@ -9,7 +9,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Failure } from '../../machines/policy/failure.js';
 import { nearestName } from '../text/option-names.js';
-import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
 import { messageOf } from '../text/error-message.js';
 import type { CheckFlags } from './commands/check-command.js';
@@ -22,6 +21,7 @@ import type { ReviewFlags } from './commands/review-command.js';
 import type { ServeFlags } from './commands/serve-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
+import type { UpBackgroundFlags } from './commands/background-process.js';
 import type { UpFlags } from './commands/up-command.js';
 import { EXIT, type ExitCode, UsageError } from './exit.js';
 import {
@@ -35,6 +35,7 @@ import {
   MACHINE_NAMES,
   OFFER_MODES,
   toAttempts,
+  toDuration,
   toFile,
   toMegabytes,
   toMilliseconds,
@@ -47,15 +48,29 @@ import {
   type Flags,
   type MachineName,
 } from './arguments/flags.js';
+import { relay } from './background/relay.js';
 import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
-import { addCommand, type Act, type Host, type Work } from './declarations/declare.js';
+import { addBackground } from './declarations/declare-background.js';
+import { addCommand, type Act, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
+import { EXIT_CODES, VARIABLES } from './declarations/environment.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
+import { addGenerate } from './declarations/declare-generate.js';
 import { addOffers } from './declarations/declare-offers.js';
+import { Declined, type CommandInput, type Host } from './host.js';
 
-/** Runs one command line; `args` are the words after the name of the program. Never rejects. */
+/** What runs the work of a command: always here, or in a running troupe if there is one. */
+export interface Acts {
+  readonly act: Act;
+  readonly reuse: Act;
+}
+
+/**
+ * Runs one command line; `args` are the words after the name of the program. Never rejects, unless the host has a running
+ * troupe: then with `Declined`.
+ */
 export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
   const gone = watchReaders(host);
   let code: ExitCode = EXIT.fine;
@@ -67,14 +82,48 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
       throw error instanceof UsageError ? toCommanderError(error, command) : error;
     }
   };
+  const reuse: Act = (command, work) =>
+    act(command, async (flags, terminal) => {
+      if (host.running !== undefined) await host.running.prepare(flags);
+      else if (flags.warm && host.env['TROUPE_WARM'] !== 'off') {
+        const relayed = await relay({ args, host, flags, terminal });
+        if (relayed !== undefined) return relayed;
+      }
+      return work(flags as Parameters<typeof work>[0], terminal);
+    });
+  const program = declareProgram({ act, reuse }, host);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof Declined) throw error;
+    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
+    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
+    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
+    const { ConfigError } = await import('../errors.js');
+    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+/** The command with everything that it can do. */
+export function declareProgram({ act, reuse }: Acts, host: Host): Command {
+  const input: CommandInput = {
+    get stdin() {
+      return host.stdin;
+    },
+    running: host.running,
+  };
   const program = makeProgram(host);
   addUp(program, act, host.stdin);
+  addBackground(program, { act, reuse, run }, input);
   addServe(program, act, host.stdin);
   addCheck(program, act, host.stdin);
   addDoctor(program, act, host.stdin);
-  addTools(program, act, host.stdin);
-  addCall(program, act, host.stdin);
-  addOffers(program, act, host);
+  addTools(program, reuse, input);
+  addCall(program, reuse, input);
+  addOffers(program, reuse, input);
+  addGenerate(program, act, host);
   addReplay(program, act);
   addInspect(program, act);
   addConfig(program, act);
@@ -88,22 +137,19 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addCompletion(program, act);
   addHelp(program);
   addExamples(program);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
-    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
-    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
-    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
-  }
+  return program;
 }
 
 function makeProgram({ stdout, stderr }: Host): Command {
+  const exitCodes = Object.entries(EXIT_CODES)
+    .map(([code, meaning]) => `${code} ${meaning}`)
+    .join(', ');
+  const variables = Object.entries(VARIABLES)
+    .map(([name, meaning]) => `  ${name}\n      ${meaning}`)
+    .join('\n');
   return new Command('troupe')
     .description('Keeps MCP server connections alive and shows which ones fail and why.')
-    .version(PACKAGE.version, '--version', 'print the version')
+    .version(PACKAGE.version, '-v, --version', 'print the version')
     .option(
       '--config <file>',
       'read servers from this file instead of the files that are found (repeatable)',
@@ -120,6 +166,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
     )
     .option('--verbose', 'print more details on stderr')
     .option('--no-color', 'do not use colors')
+    .option('--no-warm', "start servers even if 'up --background' runs")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -131,22 +178,39 @@ function makeProgram({ stdout, stderr }: Host): Command {
       outputError: (text, write) => write(`troupe: ${oneLine(text.replace(/^error: /, ''))}\n`),
     })
     .showHelpAfterError("See 'troupe --help'.")
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
-    )
+    .addHelpText('after', `\nExit codes: ${exitCodes}.\n\nEnvironment variables:\n${variables}`)
     .exitOverride();
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'up', 'connect to all servers and keep the connections alive until Ctrl-C')
+  addCommand(
+    program,
+    'up',
+    'keep all servers connected until Ctrl-C; on a terminal, in a console (? shows its keys)',
+  )
     .option('--record <file>', "record events for 'troupe replay'; secrets are left out", toFile)
     .option('--record-max <mb>', 'size at which a new log file begins; two files are kept', toMegabytes, 64)
     .option('--record-wire', 'also record each message: direction, method, id, size and response time')
     .option('--record-bodies', 'also record message contents, with arguments and results; secrets are masked')
     .option('--inspect [port]', 'serve the inspection page, on this computer only', toPort)
     .option('--stately', "serve a page that sends states and events to Stately's hosted inspector")
+    .addOption(
+      new Option(
+        '--background',
+        'keep the connections in the background, where call, tools, read and the like use them',
+      ).conflicts(['inspect', 'stately']),
+    )
+    .option(
+      '--idle <duration>',
+      'with --background: end after this time without a command; 0 = never',
+      toDuration,
+      15 * 60_000,
+    )
     .action(async (_, command: Command) => {
+      if (command.opts()['background'] === true) {
+        const { upInBackground } = await import('./commands/background-command.js');
+        return act<UpBackgroundFlags>(command, (flags, terminal) => upInBackground(flags, terminal, stdin));
+      }
       const { up } = await import('./commands/up-command.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
     });
@@ -212,7 +276,7 @@ function addDoctor(program: Command, act: Act, stdin: NodeJS.ReadableStream): vo
     });
 }
 
-function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+function addTools(program: Command, reuse: Act, input: CommandInput): void {
   addCommand(program, 'tools', 'list the tools as a model sees them')
     .argument('[server...]', 'names of servers; default: all')
     .addOption(
@@ -223,18 +287,22 @@ function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option('--tokens', 'print how many tokens the definitions take for a model, estimated')
     .option('--schema', 'also print the definition of each tool')
     .action(async (servers: string[], _, command: Command) => {
-      const { tools } = await import('./commands/tools-command.js');
-      await act<ToolsFlags>(command, (flags, terminal) => tools(flags, terminal, { servers, stdin }));
+      await reuse<ToolsFlags>(command, async (flags, terminal) => {
+        const { tools } = await import('./commands/tools-command.js');
+        return tools(flags, terminal, { servers, ...input });
+      });
     });
 }
 
-function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+function addCall(program: Command, reuse: Act, input: CommandInput): void {
   addCommand(program, 'call', 'call a tool; starts only its server')
     .argument('<tool>', 'mcp__SERVER__TOOL, SERVER/TOOL, SERVER.TOOL or SERVER TOOL')
     .argument('[args...]', 'a JSON object, - to read it from stdin, or key=value pairs')
     .action(async (tool: string, words: string[], _, command: Command) => {
-      const { call } = await import('./commands/call-command.js');
-      await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
+      await reuse(command, async (flags, terminal) => {
+        const { call } = await import('./commands/call-command.js');
+        return call(flags, terminal, { tool, words, ...input });
+      });
     });
 }
 

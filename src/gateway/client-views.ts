@@ -56,6 +56,8 @@ export interface ClientViewsParts {
 export interface ViewTerms {
   /** The only visible server. */
   readonly only: string | undefined;
+  /** Who it acts for; undefined if nobody knows. */
+  readonly subject: string | undefined;
   /** Several programs may be behind it, so a server can ask only during a request of certain cause. */
   readonly isMany: boolean;
   /** It may use servers that keep state for each client. */
@@ -144,7 +146,7 @@ export class ClientViews {
   #openOwn(
     client: GatewayClient,
     answers: Answers,
-    { only, isMany }: ViewTerms,
+    { only, subject, isMany }: ViewTerms,
     { owns, isMine }: Record<'owns' | 'isMine', (row: ServerRow) => boolean>,
   ): Opened {
     const { common, options, mark, idleStopMs, maxIsolatedClients, onown } = this.#parts;
@@ -154,7 +156,7 @@ export class ClientViews {
     const own: OwnConnections = new OwnConnections({
       options: secondaryOptions(options),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
-      cache: this.#declarations.of(answers),
+      cache: this.#declarations.of(answers, subject),
       idleStopMs,
       seams: {
         declares: () => answers,
@@ -253,9 +255,9 @@ export class Declarations {
   /** In the order of their last use. */
   readonly #byAnswers = new Map<string, CatalogStore>();
 
-  /** The lists of the servers for clients that declare that. */
-  of(answers: Answers): CatalogStore {
-    const key = JSON.stringify(answers);
+  /** The lists of the servers for clients of that subject that declare that. Lists may be private (MCP 2026-07-28, "Caching"). */
+  of(answers: Answers, subject: string | undefined): CatalogStore {
+    const key = JSON.stringify([subject ?? null, answers]);
     const known = this.#byAnswers.get(key) ?? createMemoryCatalogStore();
     this.#byAnswers.delete(key);
     this.#byAnswers.set(key, known);

@@ -78,9 +78,11 @@ export interface ConnectOptions {
   readonly server?: string;
   /** Whether the session ends after `sessionIdleMs` without a message from the client. Default false. */
   readonly endsWhenIdle?: boolean;
+  /** Who it acts for. What a server lists for one subject is not shown to another before it is listed again. Default: nobody knows. */
+  readonly subject?: string;
 }
 
-const CONNECT_OPTIONS: OptionNames<ConnectOptions> = { server: true, endsWhenIdle: true };
+const CONNECT_OPTIONS: OptionNames<ConnectOptions> = { server: true, endsWhenIdle: true, subject: true };
 
 /** What is known of a request without a session besides its message. */
 export interface RequestTerms {
@@ -263,7 +265,7 @@ export class Gateway {
    */
   async connect(transport: Transport, options: ConnectOptions = {}): Promise<GatewaySession> {
     requireKnown('connect', options, CONNECT_OPTIONS);
-    const { server, endsWhenIdle = false } = options;
+    const { server, endsWhenIdle = false, subject } = options;
     if (this.#closed !== undefined) throw closedError();
     if (this.#options.singleClient === true && this.#connected > 0) {
       throw new NotReadyError("A client was connected before, and 'singleClient' allows only one.");
@@ -274,7 +276,8 @@ export class Gateway {
       transport,
       settings: this.#settings,
       logger: this.#logger,
-      open: (who, answers) => this.#open(who, answers, { only: server, isMany: false, keepsState: true }),
+      open: (who, answers) =>
+        this.#open(who, answers, { only: server, subject, isMany: false, keepsState: true }),
       instructions: () => this.#instructions(server),
       idleMs: endsWhenIdle ? this.#sessionIdleMs : 0,
     });
@@ -408,7 +411,7 @@ export class Gateway {
   #subjectClient(answers: Answers, { subject, server }: Subject): SubjectClient {
     this.#hasSubjects = true;
     this.#connected += 1;
-    const terms = { only: server, isMany: true, keepsState: subject !== undefined };
+    const terms = { only: server, subject, isMany: true, keepsState: subject !== undefined };
     return new SubjectClient({
       id: `client-${this.#connected}`,
       answers,

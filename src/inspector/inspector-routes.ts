@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../json/parse-json.js';
 import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } from './inspector-answers.js';
 import type { PageFile, PageFiles } from './page-files.js';
@@ -125,15 +125,15 @@ export class Routes {
   }
 }
 
-/** Browsers accept gzip; other programs may not. */
+/** Browsers accept Brotli from this machine; other programs may not. */
 function sendFile(
   { type, bytes, isCompressed }: PageFile,
   { headers }: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const accepts = /\bgzip\b/.test(String(headers['accept-encoding']));
-  const body = isCompressed && !accepts ? gunzipSync(bytes) : bytes;
-  const encoding = isCompressed && accepts ? { 'content-encoding': 'gzip' } : {};
+  const accepts = /\bbr\b/.test(String(headers['accept-encoding']));
+  const body = isCompressed && !accepts ? brotliDecompressSync(bytes) : bytes;
+  const encoding = isCompressed && accepts ? { 'content-encoding': 'br' } : {};
   beginAnswer(response, type, { 'content-length': body.length, ...encoding });
   response.end(body);
 }

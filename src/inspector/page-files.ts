@@ -9,15 +9,15 @@ import { inPackage } from '../package.js';
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Whether the bytes are compressed with gzip. */
+  /** Whether the bytes are compressed with Brotli. */
   readonly isCompressed: boolean;
 }
 
 /** The output of `npm run build`. */
 const BUILT = inPackage('dist/visualizer');
 
-/** The build compresses scripts: most of the package would be theirs. */
-const COMPRESSED = '.gz';
+/** The build compresses scripts and styles: most of the package would be theirs. */
+const COMPRESSED = '.br';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -14,7 +14,8 @@
  * L5. An error of an observer is logged each time. Only the first one is a diagnostic too: an observer that throws for
  *     every diagnostic would never stop.
  * L6. One server causes a limited number of events in a second (`event-rate.ts`).
- * L7. Every text of an event passes the mask here, whoever wrote it. Only words of Troupe's own and names of servers do not.
+ * L7. Every text of an event passes the mask here, whoever wrote it. Only words of Troupe's own and names of servers do not,
+ *     and the address at which a person signs in: without its `state`, it is of no use.
  */
 import type { Subscriber } from 'rxjs';
 import { onAbort } from '../async/abort.js';
@@ -135,6 +136,7 @@ export class Publisher {
     const fields = body as unknown as Record<string, unknown>;
     let mask: Mask | undefined;
     for (const name of Object.keys(fields)) {
+      if (name === 'url' && body.type === 'connection.authRequired') continue;
       const value = fields[name];
       if (UNMASKED.has(name) || value === null || (typeof value !== 'string' && typeof value !== 'object'))
         continue;

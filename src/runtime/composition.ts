@@ -344,6 +344,9 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
         resourceTemplates: extras.get(server, 'resourceTemplates'),
         prompts: extras.get(server, 'prompts'),
       }),
+      get doings() {
+        return servers.supervisor.doings;
+      },
       filter: (server) => servers.filter(server),
       knowsExtras: (server) => extras.areKnown(server),
       until: (isTrue, signal) => publisher.until(isTrue, signal),

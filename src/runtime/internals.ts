@@ -47,6 +47,8 @@ export interface TroupeAccess {
   whenRead(): Promise<void>;
   /** The offer of a server. Each list is the same object until it changes. */
   offer(server: string): ServerOffer;
+  /** What each connection is doing, in words. */
+  readonly doings: readonly string[];
   /** What the entry of a server says about its tools. */
   filter(server: string): ToolFilter;
   /** Whether its lists other than tools are known, from this run or an earlier one. */

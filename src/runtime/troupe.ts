@@ -11,7 +11,8 @@ import { filter, type Observable } from '../lifecycle/rx.js';
 import { CALL_OPTIONS, type CallOptions } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
 import { Deadline, limitsOf } from '../calls/deadline.js';
-import { mayBeOf } from '../catalog/naming.js';
+import { mayBeOf, uncontestedNames } from '../catalog/naming.js';
+import { serverMeant, toolMeant } from '../catalog/tool-methods.js';
 import type { RenderedResult } from '../results/render-result.js';
 import type { ResultOptions } from './results.js';
 import { abortable } from '../async/abort.js';
@@ -67,6 +68,13 @@ import type { RequestOptions } from '../requests/request.js';
 import type { ServerScope, ResourceOptions } from '../requests/troupe-requests.js';
 import { unknownTool, whyReplaced } from '../requests/unknown-tool.js';
 import type { FoundTool, ToolSearchOptions } from '../search/tool-search.js';
+import {
+  typedTools,
+  type MethodScope,
+  type ResultOf,
+  type ToolTypes,
+  type TypedTools,
+} from './typed-tools.js';
 import { untilSettled } from './wait-settled.js';
 import { compose, type TroupeParts } from './composition.js';
 import { View, type ViewOptions } from './view.js';
@@ -475,6 +483,7 @@ export class Troupe {
    * Calls a tool by its name for the model and gives the server's untouched result, `isError` included (MCP 2025-11-25,
    * Tools, Error Handling). Waits for a connection that is on its way.
    *
+   * @typeParam T The types of the tool, from a file of `troupe generate`. Default: any arguments, and a result of any kind.
    * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
    * @param args The tool's arguments. Default: an empty object.
    * @param options Limits of this call, and its signal. Default: no signal, and the limits of the server.
@@ -495,6 +504,11 @@ export class Troupe {
    * if (result.isError) console.error(result.content);
    * ```
    */
+  callTool<T extends ToolTypes = { readonly args: object }>(
+    name: string,
+    args?: T['args'],
+    options?: CallOptions,
+  ): Promise<ResultOf<T>>;
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const problem = optionProblem('callTool', options, CALL_OPTIONS);
     if (problem !== undefined) return Promise.reject(problem);
@@ -507,6 +521,53 @@ export class Troupe {
       if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
       return options.expectedTool && whyReplaced(options.expectedTool, now);
     });
+  }
+
+  /**
+   * The tools as methods, typed by a file of `troupe generate`. A method is the tool's own name, or the same in camel case;
+   * the same holds for servers. It looks the tool up when it is called, and otherwise does what `callTool` does.
+   *
+   * @typeParam T The types of the tools, by server and tool.
+   *
+   * @example
+   * ```ts
+   * type Tools = { memory: { search_nodes: { args: { query: string } } } };
+   *
+   * const { memory } = troupe.typed<Tools>();
+   * const result = await memory.searchNodes({ query: 'Ada' }, { timeoutMs: 10_000 });
+   * ```
+   */
+  typed<T extends object>(): TypedTools<T> {
+    return typedTools<T>((...call) => this.callMethod(this, ...call));
+  }
+
+  /**
+   * Calls the tool that a method of `typed` stands for, among those in a scope: this troupe, or a view of it.
+   *
+   * @internal
+   */
+  async callMethod(
+    scope: MethodScope,
+    written: string,
+    method: string,
+    args: object = {},
+    options: CallOptions = {},
+  ): Promise<CallToolResult> {
+    requireKnown('callTool', options, CALL_OPTIONS);
+    const name = `${written}.${method}`;
+    if (this.whyIdle !== undefined) throw this.whyIdle;
+    const server = serverMeant(
+      written,
+      method,
+      scope.status.map((each) => each.server),
+    );
+    const find = (): CatalogTool | undefined => toolMeant(server, method, scope.tools);
+    const awaited = this.#parts.servers.get(server);
+    if (find() !== undefined || awaited === undefined || !this.#isToCome(awaited))
+      return scope.callTool(this.#nameFor(find(), server, method), args, options);
+    const isAwaited = (): boolean => this.#isToCome(awaited);
+    const left = await this.#untilListed(name, awaited, options, () => find() !== undefined, isAwaited);
+    return scope.callTool(this.#nameFor(find(), server, method), args, { ...options, ...left });
   }
 
   /**
@@ -525,16 +586,13 @@ export class Troupe {
    * @internal
    */
   serversToCome(name: string): readonly string[] {
-    const { servers, naming, registry } = this.#parts;
+    const { servers, naming } = this.#parts;
     if (this.whyIdle !== undefined) return [];
     const gone = this.vanished(name);
     if (gone !== undefined) return gone.isWithdrawn ? [gone.server] : [];
     // Every waiting call asks after each batch of events, so the name is compared first: a status costs far more.
     return [...servers.all]
-      .filter((server) => mayBeOf(server.name, name, naming) && !registry.hasListOf(server.name))
-      .filter(
-        ({ context, connection }) => context !== undefined && !connection.status.tags.includes('settled'),
-      )
+      .filter((server) => mayBeOf(server.name, name, naming) && this.#isToCome(server))
       .map((server) => server.name);
   }
 
@@ -910,21 +968,33 @@ export class Troupe {
   async #callOnceListed(name: string, args: object, options: CallOptions): Promise<CallToolResult> {
     const problem = callProblem(args, options);
     if (problem !== undefined) throw problem;
-    const { clock, publisher, registry, servers } = this.#parts;
-    const awaited = this.serversToCome(name);
-    const [server = ''] = awaited;
-    const awaitedServer = servers.get(server);
-    if (awaitedServer === undefined) throw this.#unknown(name);
+    const { registry, servers } = this.#parts;
+    const [server = ''] = this.serversToCome(name);
+    const awaited = servers.get(server);
+    if (awaited === undefined) throw this.#unknown(name);
+    const isListed = (): boolean => registry.tool(name) !== undefined;
+    const isWithdrawn = this.vanished(name)?.isWithdrawn === true;
+    const isAwaited = (): boolean => !isWithdrawn && this.serversToCome(name).length > 0;
+    const left = await this.#untilListed(name, awaited, options, isListed, isAwaited);
+    if (!isListed()) throw this.#unknown(name);
+    return this.callTool(name, args, { ...options, ...left });
+  }
+
+  /** Waits for a tool that a server may list, within the limits of the call. Returns what is left of them. */
+  async #untilListed(
+    name: string,
+    { name: server, entry, connection }: Server,
+    options: CallOptions,
+    isListed: () => boolean,
+    isAwaited: () => boolean,
+  ): Promise<CallOptions> {
+    const { clock, publisher } = this.#parts;
     const startedAt = clock.now();
-    const idleMs = options.timeoutMs ?? awaitedServer.entry.settings.callTimeoutMs;
-    const limits = limitsOf(idleMs, options.totalTimeoutMs);
+    const limits = limitsOf(options.timeoutMs ?? entry.settings.callTimeoutMs, options.totalTimeoutMs);
     const deadline = new Deadline(clock, limits, options.signal);
     try {
-      const isListed = (): boolean => registry.tool(name) !== undefined;
-      const isWithdrawn = this.vanished(name)?.isWithdrawn === true;
-      if (!isWithdrawn)
-        await publisher.until(() => isListed() || this.serversToCome(name).length === 0, deadline.signal);
-      if (!isListed()) await awaitedServer.connection.ready({ signal: deadline.signal });
+      if (isAwaited()) await publisher.until(() => isListed() || !isAwaited(), deadline.signal);
+      if (!isListed()) await connection.ready({ signal: deadline.signal });
     } catch (cause) {
       if (deadline.aborted && options.signal?.aborted === true) {
         throw new CallAbortedError(`The call of '${name}' was aborted.`, {
@@ -937,11 +1007,20 @@ export class Troupe {
     } finally {
       deadline.end();
     }
-    if (registry.tool(name) === undefined) throw this.#unknown(name);
     const { totalTimeoutMs } = options;
     const isLimited = totalTimeoutMs !== undefined && totalTimeoutMs > 0;
-    const left = isLimited ? { totalTimeoutMs: Math.max(1, totalTimeoutMs - (clock.now() - startedAt)) } : {};
-    return this.callTool(name, args, { ...options, ...left });
+    return isLimited ? { totalTimeoutMs: Math.max(1, totalTimeoutMs - (clock.now() - startedAt)) } : {};
+  }
+
+  /** Whether its tools are not known and may still come. */
+  #isToCome({ name, context, connection }: Server): boolean {
+    const hasNoList = !this.#parts.registry.hasListOf(name);
+    return hasNoList && context !== undefined && !connection.status.tags.includes('settled');
+  }
+
+  /** The name for the model of a tool, or the one that it would have. */
+  #nameFor(tool: CatalogTool | undefined, server: string, method: string): string {
+    return tool?.name ?? uncontestedNames([{ server, tool: method }], this.#parts.naming)[0] ?? method;
   }
 
   #unknown(name: string): Error {

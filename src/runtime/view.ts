@@ -27,6 +27,13 @@ import type { RequestOptions } from '../requests/request.js';
 import type { ServerScope, ResourceOptions, TroupeRequests } from '../requests/troupe-requests.js';
 import type { FoundTool, ToolSearch, ToolSearchOptions } from '../search/tool-search.js';
 import { goneTool, whyLeftOut } from '../requests/unknown-tool.js';
+import {
+  typedTools,
+  type MethodScope,
+  type ResultOf,
+  type ToolTypes,
+  type TypedTools,
+} from './typed-tools.js';
 
 /** Which servers and tools a view shows. */
 export interface ViewOptions {
@@ -58,6 +65,13 @@ export interface Viewed {
   vanished(name: string): RemovedTool | undefined;
   whyHeld(name: string): ToolHeldError | undefined;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
+  callMethod(
+    scope: MethodScope,
+    server: string,
+    method: string,
+    args: object | undefined,
+    options: CallOptions | undefined,
+  ): Promise<CallToolResult>;
   renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult>;
 }
 
@@ -202,6 +216,7 @@ export class View {
   /**
    * As `Troupe.callTool`, among the tools of the view.
    *
+   * @typeParam T The types of the tool. Default: any arguments, and a result of any kind.
    * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
    * @param args The tool's arguments. Default: an empty object.
    * @param options Limits of this call, and its signal. Default: no signal, and the limits of the server.
@@ -213,9 +228,30 @@ export class View {
    * const result = await view.callTool('mcp__fs__read_file', { path: 'README.md' });
    * ```
    */
+  callTool<T extends ToolTypes = { readonly args: object }>(
+    name: string,
+    args?: T['args'],
+    options?: CallOptions,
+  ): Promise<ResultOf<T>>;
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     if (this.tool(name) === undefined && !this.#mayCome(name)) return Promise.reject(this.#unknown(name));
     return this.#whole.callTool(name, args, options);
+  }
+
+  /**
+   * As `Troupe.typed`, among the tools of the view.
+   *
+   * @typeParam T The types of the tools, by server and tool.
+   *
+   * @example
+   * ```ts
+   * type Tools = { memory: { read_graph: { args: object } } };
+   *
+   * const result = await view.typed<Tools>().memory.readGraph();
+   * ```
+   */
+  typed<T extends object>(): TypedTools<T> {
+    return typedTools<T>((...call) => this.#whole.callMethod(this, ...call));
   }
 
   /**

@@ -91,8 +91,12 @@ function tokensOfOne(tool: SearchedTool): number {
   const known = estimates.get(tool);
   if (known !== undefined) return known;
   const { name, title, description = title, inputSchema } = tool;
-  const { length } = JSON.stringify({ name, description, inputSchema });
-  const estimate = Math.ceil(length / CHARACTERS_OF_A_TOKEN);
+  const estimate = tokensOfText(JSON.stringify({ name, description, inputSchema }));
   estimates.set(tool, estimate);
   return estimate;
+}
+
+/** Tokens that a text takes, estimated in the same way. */
+export function tokensOfText({ length }: string): number {
+  return Math.ceil(length / CHARACTERS_OF_A_TOKEN);
 }

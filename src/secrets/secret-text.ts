@@ -3,7 +3,7 @@
  * the spellings of JSON, YAML, XML, ini files, shells, command lines and HTTP. Pure, and linear in the length of the text.
  */
 import { MASK } from '../config/entry/mask-entry.js';
-import { isSecret } from './is-secret.js';
+import { isSecret, suggestsSecret } from './is-secret.js';
 
 /** A secret in a text. */
 export interface FoundSecret {
@@ -110,13 +110,24 @@ export function secretsIn(text: string, isName: IsName): readonly FoundSecret[] 
 const ANY_FORM =
   /(?:bearer|basic)\s|eyJ|[-_][\w-]{10}|A(?:KIA|SIA|Iza)|ya29\.|SG\.|-----BEGIN|:\/\/|@(?:tcp|unix)\(|\/bot\d/i;
 
-/** Masks tokens that are recognized without a name. */
-export function maskForms(text: string): string {
-  if (!ANY_FORM.test(text)) return text;
-  return masked(
-    text,
-    FORMS.flatMap((form) => ofForm(text, form)),
-  );
+/** The same for values under the name of a secret: a part of such a name, and what stands between name and value. */
+const ANY_NAME =
+  /pass|p(?:wd?|at|in|sk)|se(?:cret|ssion)|token|key|auth|bearer|cookie|signature|webhook|cred|dsn|jwt|otp|sa[lt]|sas|sid/i;
+const ANY_VALUE = /[:=>]|--/;
+
+/**
+ * Masks tokens that are recognized without a name, and single words with the name of a secret, unless they consist of letters
+ * alone: sentences about tokens and keys stay readable.
+ */
+export function maskShown(text: string): string {
+  const forms = ANY_FORM.test(text) ? FORMS.flatMap((form) => ofForm(text, form)) : [];
+  const isNamed = ANY_VALUE.test(text) && ANY_NAME.test(text);
+  const named = isNamed ? SPELLINGS.flatMap((each) => ofSpelling(text, each, suggestsSecret)) : [];
+  const secrets = named.filter(({ name = '', start, end }) => {
+    const value = text.slice(start, end);
+    return /^\S{6,}$/.test(value) && /[\d_-]/.test(value) && value !== MASK && isSecret([name], value);
+  });
+  return masked(text, [...forms, ...secrets]);
 }
 
 export function masked(text: string, found: readonly FoundSecret[]): string {

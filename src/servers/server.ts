@@ -36,7 +36,7 @@ import {
   type StoppedReason,
 } from '../lifecycle/status.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
-import { maskForms } from '../secrets/secret-text.js';
+import { maskShown } from '../secrets/secret-text.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ServerEntry, type EntryTerms } from './server-entry.js';
 import type { Session } from '../sessions/sessions.js';
@@ -139,7 +139,7 @@ export class Server implements Supervised {
    */
   get mask(): Mask {
     const known = this.#withTokens(this.#secrets?.mask);
-    return (text) => this.terms.redact(maskForms(known(text)));
+    return (text) => this.terms.redact(maskShown(known(text)));
   }
 
   /** The same, except for short values: a word like `info` is part of many definitions anyway. */

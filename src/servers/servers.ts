@@ -25,7 +25,7 @@ import { ConfigError, NotReadyError } from '../errors.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { reloadInWords, type AppliedDiff } from './reload-report.js';
-import { maskForms } from '../secrets/secret-text.js';
+import { maskShown } from '../secrets/secret-text.js';
 import type { Mask } from '../secrets/secrets.js';
 import { Server, type Runtime, type ServerTerms } from './server.js';
 import { Supervisor } from '../supervision/supervisor.js';
@@ -199,13 +199,13 @@ export class Servers implements ConfiguredServers, CachedServers {
   /** Strikes out the secrets of every server. */
   maskAll(text: string): string {
     return this.#parts.terms.redact(
-      [...this.all].reduce((masked, { mask }) => mask(masked), maskForms(text)),
+      [...this.all].reduce((masked, { mask }) => mask(masked), maskShown(text)),
     );
   }
 
   mask(name: string): Mask {
     const { tokenMask, redact } = this.#parts.terms;
-    return this.get(name)?.mask ?? ((text) => redact(maskForms(tokenMask(name)(text))));
+    return this.get(name)?.mask ?? ((text) => redact(maskShown(tokenMask(name)(text))));
   }
 
   echoMask(name: string): Mask {

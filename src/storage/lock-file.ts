@@ -125,7 +125,7 @@ function keepFresh(path: string, clock: Clock): () => void {
 function tooBusy(path: string): TransportError {
   return new TransportError({
     code: 'connection-lost',
-    message: 'Another process has been busy with the sign-in for too long.',
+    message: 'Another process has held a lock for too long.',
     hint: `If no such process is alive, remove ${path}.`,
   });
 }

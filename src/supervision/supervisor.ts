@@ -5,7 +5,13 @@
  * V1. A child is followed from before its first state (the manager announces it before it starts).
  * V2. However a child ends, its sessions are closed; however the manager ends, all of them are.
  */
-import { createActor, type ActorRefFrom, type AnyMachineSnapshot, type StateValue } from 'xstate';
+import {
+  createActor,
+  type ActorRefFrom,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type StateValue,
+} from 'xstate';
 import type { ConnectionContext, StopReason } from '../../machines/connection/connection.events.js';
 import type {
   ChildSpec,
@@ -31,7 +37,7 @@ import { RootSupervisor, type RootCrash } from '../actor-system/root-actors.js';
 import { messageOf } from '../text/error-message.js';
 import { Timers, settlesWithin } from '../async/timers.js';
 import type { Clock } from '../ports.js';
-import { publicState } from '../../machines/connection/public-state.js';
+import { publicState, statePath } from '../../machines/connection/public-state.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 
 /** Longer than the stop ladder needs. */
@@ -101,6 +107,19 @@ export class Supervisor {
   /** The actors that a recorder observes. */
   get observable(): ObservableSystem {
     return { manager: this.#manager, timers: this.#numbered, roots: this.roots };
+  }
+
+  /** What each connection is doing: its state and the effects that have not ended. */
+  get doings(): readonly string[] {
+    return Object.entries(this.#manager.getSnapshot().children).flatMap(([name, ref]) => {
+      const snapshot = ref?.getSnapshot();
+      if (snapshot?.status !== 'active') return [];
+      const effects = Object.entries<AnyActorRef | undefined>(snapshot.children)
+        .filter(([id, effect]) => id !== 'watchSession' && effect?.getSnapshot().status === 'active')
+        .map(([id]) => id);
+      const running = effects.length === 0 ? '' : ` (${effects.join(', ')})`;
+      return [`'${name}' is ${statePath(snapshot.value)}${running}`];
+    });
   }
 
   /** The sources are being read. */

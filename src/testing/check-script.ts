@@ -10,6 +10,7 @@ import type { ScriptedOrder } from './scripted-program.js';
 import type { Answer, Misbehavior, ServerScript } from './server-script.js';
 import { readFileSync } from 'node:fs';
 import { digitGroups } from '../text/digit-groups.js';
+import { nearestName } from '../text/option-names.js';
 
 /** Throws a `TypeError` that names every field that is wrong, and what was expected. */
 export function checkScript(script: unknown): void {
@@ -56,6 +57,30 @@ const ANSWER: Schema = {
   additionalProperties: false,
 };
 
+/** Requests of a client. A server may know further ones. */
+const METHODS: readonly string[] = [
+  'initialize',
+  'server/discover',
+  'subscriptions/listen',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+  'tasks/update',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+];
+
 const SCRIPT: Schema = {
   type: 'object',
   properties: {
@@ -99,6 +124,8 @@ function readScript(script: unknown, path: readonly string[], report: Report): v
     report([...path, 'beforeConnect'], 'wrong-type', `expected a function, found ${kindOf(beforeConnect)}`);
   for (const [method, entry] of Object.entries(isObject(on) ? on : {})) {
     const at = [...path, 'on', method];
+    const meant = METHODS.includes(method) ? undefined : nearestName(method, METHODS);
+    if (meant !== undefined) report(at, 'unknown-field', `is no method of MCP; did you mean '${meant}'?`);
     if (!Array.isArray(entry)) readAnswer(entry, at, report);
     else if (entry.length === 0) report(at, 'empty-value', 'must not be empty');
     else for (const [index, answer] of entry.entries()) readAnswer(answer, [...at, index], report);

@@ -12,15 +12,18 @@
 import type {
   AnyMachineSnapshot,
   AnyStateMachine,
-  AnyStateNode,
   AnyTransitionDefinition,
+  EventFrom,
   EventObject,
+  InputFrom,
   StateValue,
 } from 'xstate';
 import { canonicalJson } from '../json/write-json.js';
 import { transitionId } from '../charts/chart-model.js';
 import { messageOf } from '../text/error-message.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { PureMachine, type Answer } from './asked-machine.js';
+import { transitionsOf } from './transition-coverage.js';
 
 /** Options of `edgePaths`. */
 export interface EdgeOptions {
@@ -39,14 +42,29 @@ export interface EdgeOptions {
   readonly maxSnapshots?: number;
 }
 
-/** Events that lead from a start of the machine over one of its transitions. */
-export interface EdgePath {
+/**
+ * An event of a path: one that the machine declares, the end or failure of an effect, or a timer.
+ *
+ * @typeParam TMachine The machine.
+ */
+export type EdgeEvent<TMachine extends AnyStateMachine = AnyStateMachine> =
+  | EventFrom<TMachine>
+  | { readonly type: `xstate.done.actor.${string}`; readonly actorId: string; readonly output: unknown }
+  | { readonly type: `xstate.error.actor.${string}`; readonly actorId: string; readonly error: unknown }
+  | { readonly type: `xstate.after.${string}` };
+
+/**
+ * Events that lead from a start of the machine over one of its transitions.
+ *
+ * @typeParam TMachine The machine.
+ */
+export interface EdgePath<TMachine extends AnyStateMachine = AnyStateMachine> {
   /** Name of the transition: its state, event and branch. */
   readonly edge: string;
-  /** For a person and the title of a test. */
+  /** For a person and the title of a test; no two paths have the same. */
   readonly title: string;
   /** Input of the machine. */
-  readonly input: unknown;
+  readonly input: InputFrom<TMachine>;
   /** The state that it starts in. */
   readonly start: StateValue;
   /**
@@ -55,28 +73,36 @@ export interface EdgePath {
    */
   readonly steps: readonly {
     /** What happens. */
-    readonly event: EventObject;
+    readonly event: EdgeEvent<TMachine>;
     /** The state after it. */
     readonly state: StateValue;
   }[];
 }
 
-/** The result of `edgePaths`. */
-export interface EdgeSearch {
+/**
+ * The result of `edgePaths`.
+ *
+ * @typeParam TMachine The machine.
+ */
+export interface EdgeSearch<TMachine extends AnyStateMachine = AnyStateMachine> {
   /** One path for each transition that was reached. */
-  readonly paths: readonly EdgePath[];
+  readonly paths: readonly EdgePath<TMachine>[];
   /** Names of the transitions without a path: these events do not reach them, or the limit was too low. */
   readonly missing: readonly string[];
 }
 
-/** What walks a path. */
-export interface EdgeDriver {
+/**
+ * What walks a path.
+ *
+ * @typeParam TMachine The machine.
+ */
+export interface EdgeDriver<TMachine extends AnyStateMachine = AnyStateMachine> {
   /**
    * Makes the event happen; resolves once all its consequences have happened.
    *
    * @param event The next event of the path.
    */
-  perform(event: EventObject): Promise<void> | void;
+  perform(event: EdgeEvent<TMachine>): Promise<void> | void;
   /** The present state of the system under test, as a state value of the machine. */
   state(): StateValue;
 }
@@ -91,10 +117,11 @@ interface Visit {
 /**
  * Finds the shortest path over every transition of a machine, breadth first from every start.
  *
+ * @typeParam TMachine The machine.
  * @param machine The machine. It is never started: effects and timers count as events.
  * @param options Inputs, events, and limits of the search. Default: one start without input, and events without data.
  *
- * @throws `TypeError` if `machine` is not an XState machine.
+ * @throws `TypeError` if `machine` is not an XState machine, or for an unknown option.
  * @throws `Error` if a guard or an action throws, for instance because an event or an input lacks a field.
  *
  * @example
@@ -106,9 +133,13 @@ interface Visit {
  * console.log(paths.map(({ title }) => title), missing);
  * ```
  */
-export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): EdgeSearch {
+export function edgePaths<TMachine extends AnyStateMachine>(
+  machine: TMachine,
+  options: EdgeOptions = {},
+): EdgeSearch<TMachine> {
   const { inputs = [undefined], events = possibleEvents, maxSnapshots = 5_000 } = options;
   const { key = (snapshot) => canonicalJson(stateOf(snapshot)) } = options;
+  requireKnown('edgePaths', options, OPTIONS);
   if (!isMachine(machine))
     throw new TypeError('edgePaths takes an XState machine, as createMachine makes it.');
   const asked = new PureMachine(machine);
@@ -137,16 +168,35 @@ export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): 
     if (at >= maxSnapshots || left.size === 0) break;
     if (snapshot.status !== 'active') continue;
     for (const event of events(snapshot)) {
-      const { snapshot: next, taken } = answered(asked, snapshot, event);
-      visit({ snapshot: next, ...from, steps: [...steps, { event, state: stateOf(next) }] }, taken);
+      const { snapshot: after, taken } = answered(asked, snapshot, event);
+      visit({ snapshot: after, ...from, steps: [...steps, { event, state: stateOf(after) }] }, taken);
     }
   }
-  return { paths, missing: [...left] };
+  return { paths: withOwnTitles(paths) as readonly EdgePath<TMachine>[], missing: [...left] };
+}
+
+/** `machine` is part of `connectionModel()`. */
+const OPTIONS: OptionNames<EdgeOptions & { readonly machine?: unknown }> = {
+  inputs: true,
+  events: true,
+  key: true,
+  maxSnapshots: true,
+  machine: true,
+};
+
+/** Branches of the same event with the same target differ by their names. */
+function withOwnTitles(paths: readonly EdgePath[]): readonly EdgePath[] {
+  const counts = new Map<string, number>();
+  for (const { title } of paths) counts.set(title, (counts.get(title) ?? 0) + 1);
+  return paths.map((path) =>
+    counts.get(path.title) === 1 ? path : { ...path, title: `${path.title} (${path.edge})` },
+  );
 }
 
 /**
  * Performs the steps of a path one by one and compares the state after each.
  *
+ * @typeParam TMachine The machine.
  * @param path One of `paths` of `edgePaths`.
  * @param driver The system under test, in the state in which the path starts.
  *
@@ -168,7 +218,10 @@ export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): 
  * }
  * ```
  */
-export async function walkEdgePath(path: EdgePath, driver: EdgeDriver): Promise<void> {
+export async function walkEdgePath<TMachine extends AnyStateMachine>(
+  path: EdgePath<TMachine>,
+  driver: EdgeDriver<TMachine>,
+): Promise<void> {
   const compare = (when: string, state: StateValue): void => {
     const found = driver.state();
     if (canonicalJson(found) === canonicalJson(state)) return;
@@ -240,11 +293,6 @@ export function doneEvent(actorId: string, output: unknown): EventObject {
  */
 export function errorEvent(actorId: string, error: unknown): EventObject {
   return { type: `xstate.error.actor.${actorId}`, actorId, error } as EventObject;
-}
-
-function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
-  const own = [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
-  return [...own, ...Object.values(node.states).flatMap(transitionsOf)];
 }
 
 function isMachine(machine: unknown): machine is AnyStateMachine {

@@ -6,6 +6,7 @@ import type { Transport } from '../mcp/transport.js';
 import type { JSONRPCMessage, RequestId } from '../mcp/messages.js';
 import type { SessionTransport, TransportKind, TransportNotice } from '../transports/session-transport.js';
 import type { RawFailure } from '../failures/transport-error.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 /** What an operation of the transport waits for; undefined: nothing. */
 export type Wait = (() => Promise<void>) | undefined;
@@ -207,10 +208,21 @@ export class FakeTransport implements SessionTransport {
   }
 }
 
+const OPTIONS: OptionNames<FakeTransportOptions> = {
+  kind: true,
+  peer: true,
+  start: true,
+  send: true,
+  close: true,
+  kill: true,
+};
+
 /**
  * Makes a transport without a server, for a client of the MCP SDK or anything else that uses a transport.
  *
  * @param options Kind, peer, and what each operation waits for. Default: `in-process`, no peer, and no waits.
+ *
+ * @throws `TypeError` for an unknown option.
  *
  * @example
  * ```ts
@@ -223,5 +235,6 @@ export class FakeTransport implements SessionTransport {
  * ```
  */
 export function createFakeTransport(options: FakeTransportOptions = {}): FakeTransport {
+  requireKnown('createFakeTransport', options, OPTIONS);
   return new FakeTransport(options);
 }

@@ -80,7 +80,8 @@ function patience(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, GRACE_MS));
 }
 
-async function loadAll(): Promise<void> {
+/** Loads what a troupe with in-process servers loads on demand, which takes real time. */
+export async function loadAll(): Promise<void> {
   await Promise.all([
     import('../servers/load-config.js'),
     import('../protocol/session-client.js'),

@@ -14,6 +14,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { cutText } from '../text/visible-text.js';
 import { descendantsOf, readProcesses } from '../transports/stdio/process-table.js';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
@@ -57,7 +58,11 @@ const MAX_CHARACTERS = 200;
 const PASSING_RESOURCES = new Set(['Immediate', 'FSReqCallback', 'FSReqPromise']);
 /** The event loop opens these with its first stream, watcher and file, and keeps them. */
 const LASTING_DESCRIPTORS = new Set(['/dev/null', 'anon_inode:inotify', 'anon_inode:[io_uring]']);
-const TIMER = 'active resource: Timeout';
+const RESOURCE = 'active resource: ';
+const TIMER = `${RESOURCE}Timeout`;
+/** Leaks in a message, and lines of a stack of each. */
+const MAX_LEAKS = 8;
+const MAX_FRAMES = 3;
 
 /**
  * Runs a function and gives its result, after checking that it left no process, timer, socket or file behind.
@@ -85,15 +90,16 @@ export async function expectNoLeaks<T>(
   options: LeakCheckOptions = {},
 ): Promise<T> {
   if (typeof run !== 'function') throw new TypeError('expectNoLeaks requires a function.');
-  const timers = new RunTimers();
-  const leaks = track(options, () => timers.left);
+  requireKnown('expectNoLeaks', options, OPTIONS);
+  const started = new RunResources();
+  const leaks = track(options, started);
   try {
-    const result = await timers.watch(run);
+    const result = await started.watch(run);
     await leaks.expectNone();
     return result;
   } finally {
     leaks.stop();
-    timers.stop();
+    started.stop();
   }
 }
 
@@ -115,14 +121,20 @@ export async function expectNoLeaks<T>(
  * ```
  */
 export function trackLeaks(options: LeakCheckOptions = {}): LeakTracker {
-  return track(options, () => 0);
+  requireKnown('trackLeaks', options, OPTIONS);
+  return track(options);
 }
 
-/** If `timersLeft` gives a number, at least that many new timers are left. */
-function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number): LeakTracker {
+const OPTIONS: OptionNames<LeakCheckOptions> = { settleMs: true };
+
+/** At least as many new timers are left as `started` knows. */
+function track({ settleMs = 3_000 }: LeakCheckOptions, started?: RunResources): LeakTracker {
   const spawned: ChildProcess[] = [];
+  const stacks = new Map<string, string>();
   const onSpawn = (message: unknown): void => {
-    spawned.push((message as { process: ChildProcess }).process);
+    const { process: child } = message as { process: ChildProcess };
+    spawned.push(child);
+    stacks.set(`process ${child.pid}:`, stackHere());
   };
   process.env[MARK_NAME] = MARK;
   subscribe('child_process', onSpawn);
@@ -130,7 +142,7 @@ function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number)
   const before = whatThereIs([]);
   const leaksNow = (): string[] => {
     const found = newSince(before, whatThereIs(spawned));
-    const hidden = timersLeft() - found.filter((leak) => leak === TIMER).length;
+    const hidden = (started?.timersLeft ?? 0) - found.filter((leak) => leak === TIMER).length;
     return [...found, ...Array.from({ length: Math.max(0, hidden) }, () => TIMER)];
   };
 
@@ -154,9 +166,38 @@ function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number)
     stop,
     async expectNone() {
       const leaks = await whatIsLeft();
-      if (leaks.length > 0) throw new Error(`Left behind:\n${leaks.map((leak) => `- ${leak}`).join('\n')}`);
+      if (leaks.length === 0) return;
+      const placeOf = (leak: string): string | undefined =>
+        started?.stackOf(leak) ?? stacks.get(leak.slice(0, leak.indexOf(':') + 1));
+      throw new Error(`Left behind:\n${report(leaks, placeOf)}`);
     },
   };
+}
+
+/** Equal leaks together, each with the place where it was made if that is known. */
+function report(leaks: readonly string[], placeOf: (leak: string) => string | undefined): string {
+  const kinds = [...new Set(leaks)];
+  const lines = kinds.slice(0, MAX_LEAKS).map((leak) => {
+    const count = leaks.filter((each) => each === leak).length;
+    const place = placeOf(leak) ?? '';
+    return `- ${leak}${count > 1 ? ` (${count} times)` : ''}${place === '' ? '' : `\n${place}`}`;
+  });
+  const more = kinds.length - MAX_LEAKS;
+  return [...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n');
+}
+
+/** The frames of the caller outside of Node and of this file. */
+function stackHere(): string {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 30;
+  const { stack = '' } = new Error('here');
+  Error.stackTraceLimit = limit;
+  return stack
+    .split('\n')
+    .slice(1)
+    .filter((line) => !/\bnode:|leaks\.|\(native\)/.test(line))
+    .slice(0, MAX_FRAMES)
+    .join('\n');
 }
 
 /** Node opens these at the first access, and keeps them. */
@@ -254,34 +295,51 @@ function listeners(): string[] {
 }
 
 /**
- * The timers that are set during one piece of work.
+ * The resources that one piece of work makes, each with the place where that happens.
  *
  * Node only counts its timers, so a timer that is left is hidden by another one that ends in the meantime, and a test runner
- * always has some. The asynchronous context shows which timers belong to the work: a timer set from another context, for
+ * always has some. The asynchronous context shows which belong to the work: a timer set from another context, for
  * instance by an older listener, is not seen here.
  */
-class RunTimers {
-  readonly #context = new AsyncLocalStorage<RunTimers>();
-  readonly #timers = new Map<number, NodeJS.Timeout>();
+class RunResources {
+  readonly #context = new AsyncLocalStorage<RunResources>();
+  readonly #living = new Map<
+    number,
+    { readonly type: string; readonly resource: object; readonly stack: string }
+  >();
   readonly #hook = createHook({
     init: (id, type, _, resource) => {
-      if (type === 'Timeout' && this.#context.getStore() === this)
-        this.#timers.set(id, resource as NodeJS.Timeout);
+      if (PLAIN.has(type) || this.#context.getStore() !== this) return;
+      this.#living.set(id, { type, resource, stack: stackHere() });
     },
     destroy: (id) => {
-      this.#timers.delete(id);
+      this.#living.delete(id);
     },
   });
 
-  /** Runs the work and watches its timers, until `stop`. */
+  /** Runs the work and watches what it makes, until `stop`. */
   watch<T>(run: () => T): T {
     this.#hook.enable();
     return this.#context.run(this, run);
   }
 
   /** Number of timers that are neither over nor `unref`ed; one that has ended counts until the next turn of the event loop. */
-  get left(): number {
-    return [...this.#timers.values()].filter((timer) => timer.hasRef()).length;
+  get timersLeft(): number {
+    return this.#timers.length;
+  }
+
+  get #timers(): readonly { readonly stack: string }[] {
+    return [...this.#living.values()].filter(
+      ({ type, resource }) => type === 'Timeout' && (resource as NodeJS.Timeout).hasRef(),
+    );
+  }
+
+  /** Where the latest resource of that leak was made. */
+  stackOf(leak: string): string | undefined {
+    if (leak === TIMER) return this.#timers.at(-1)?.stack;
+    if (!leak.startsWith(RESOURCE)) return undefined;
+    const name = leak.slice(RESOURCE.length).toLowerCase();
+    return [...this.#living.values()].findLast(({ type }) => type.toLowerCase() === name)?.stack;
   }
 
   stop(): void {
@@ -289,3 +347,13 @@ class RunTimers {
     this.#context.disable();
   }
 }
+
+/** What ends by itself, and is made too often to note a place for each. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'PROMISE',
+  'Immediate',
+  'TickObject',
+  'Microtask',
+  'FSREQCALLBACK',
+  'FSREQPROMISE',
+]);

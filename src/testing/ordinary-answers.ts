@@ -2,7 +2,7 @@
 import type { Tool } from '../mcp/server-offers.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
 import { isJsonObject } from '../json/json-object.js';
-import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { META_PREFIX } from '../protocol/server-identity.js';
 import { UNSUPPORTED_PROTOCOL_VERSION } from '../transports/json-rpc.js';
 import { TASKS } from '../protocol/tasks.js';
@@ -72,6 +72,7 @@ export function ordinaryAnswer(script: ServerScript, method: string, params: Par
     case 'tools/list':
       return page(script, params['cursor'] === undefined ? 0 : Number(params['cursor']));
     case 'tools/call':
+      if (!offered(script).some(({ name }) => name === params['name'])) throw unknownTool(params['name']);
       return text(`${asText(params['name'])} ${JSON.stringify(params['arguments'])}`);
     case 'ping':
       return {};
@@ -103,8 +104,21 @@ export function inNewEra(method: string, result: unknown): unknown {
   return { resultType: 'complete', ...hints, _meta: meta, ...result };
 }
 
-function page({ pages, tools = [tool('echo')] }: ServerScript, index: number): Params {
-  const all = pages ?? [tools];
+const pagesOf = ({ pages, tools = [tool('echo')] }: ServerScript) => pages ?? [tools];
+
+/** Anything may be in a list of tools. */
+const offered = (script: ServerScript): readonly Partial<Tool>[] =>
+  pagesOf(script)
+    .flat()
+    .filter((each) => typeof each === 'object' && each !== null);
+
+/** As servers of the SDK answer. */
+function unknownTool(name: unknown): Error {
+  return Object.assign(new Error(`Tool ${asText(name)} not found`), { code: INVALID_PARAMS });
+}
+
+function page(script: ServerScript, index: number): Params {
+  const all = pagesOf(script);
   const isLast = index >= all.length - 1;
   return { tools: all[index] ?? [], ...(isLast ? {} : { nextCursor: String(index + 1) }) };
 }

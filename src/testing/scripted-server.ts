@@ -12,6 +12,7 @@ import { systemClock, type Clock } from '../ports.js';
 import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
 import { META_PREFIX } from '../protocol/server-identity.js';
 import { messageOf } from '../text/error-message.js';
+import { requireKnown } from '../text/option-names.js';
 import { Timers } from '../async/timers.js';
 import { checkScript } from './check-script.js';
 import { ClientRequests } from './scripted-client-requests.js';
@@ -118,7 +119,8 @@ export class ScriptedServer {
   readonly #counts = new WeakMap<readonly unknown[], number>();
   readonly #tasks = new ScriptedTasks();
   #sessions = 0;
-  #present: Session | undefined;
+  /** The open sessions, the latest one last: several entries and a successor may share the server. */
+  readonly #open = new Set<Session>();
   readonly #waiting = new Set<() => void>();
 
   /**
@@ -151,7 +153,7 @@ export class ScriptedServer {
 
   /** Whether a session is open. */
   get isConnected(): boolean {
-    return this.#present !== undefined;
+    return this.#open.size > 0;
   }
 
   /**
@@ -171,12 +173,12 @@ export class ScriptedServer {
       isOver = true;
       timers.clearAll();
       asks.giveUp();
-      if (this.#present === session) this.#present = undefined;
+      this.#open.delete(session);
       this.#wake();
     };
     await this.script.beforeConnect?.(session.number);
     if (isOver) throw new Error('The session ended before the server accepted it.');
-    this.#present = session;
+    this.#open.add(session);
     const { start } = this.script;
     if (start !== undefined) await this.#faultsOf(session, start);
     if (start?.fault === 'crash') return;
@@ -184,9 +186,9 @@ export class ScriptedServer {
     await transport.start();
   }
 
-  /** Ends the present session from the server's side, as a crash would. */
+  /** Ends every open session from the server's side, as a crash would. */
   async die(): Promise<void> {
-    await this.#present?.body.close();
+    await Promise.all([...this.#open].map(({ body }) => body.close()));
   }
 
   /**
@@ -202,32 +204,34 @@ export class ScriptedServer {
 
   /** To the streams that asked for it; without any, as servers of the old era do, unless it is of the new one. */
   #announce(method: string, kind: string): void {
-    const listens = [...(this.#present?.listens ?? [])].filter(([, filter]) => filter[kind] === true);
-    for (const [id] of listens) this.notify(method, stampedWith(id));
-    if (listens.length === 0 && this.script.era !== 'new') this.notify(method);
+    for (const { body, listens } of this.#open) {
+      const asked = [...listens].filter(([, filter]) => filter[kind] === true);
+      for (const [id] of asked) sendTo(body, notification(method, stampedWith(id)));
+      if (asked.length === 0 && this.script.era !== 'new') sendTo(body, notification(method));
+    }
   }
 
   /**
-   * Sends a notification. Does nothing if no session is open.
+   * Sends a notification to every open session. Does nothing if there is none.
    *
    * @param method Method of the notification, for instance `notifications/progress`.
    * @param params Params of the notification. Default: `{}`.
    */
   notify(method: string, params: Params = {}): void {
-    this.send({ jsonrpc: '2.0', method, params });
+    this.send(notification(method, params));
   }
 
   /**
-   * Sends any message, valid or not. Does nothing if no session is open.
+   * Sends any message, valid or not, to every open session. Does nothing if there is none.
    *
    * @param message The message, sent as it is.
    */
   send(message: unknown): void {
-    void this.#present?.body.send(message as JSONRPCMessage).catch(() => {});
+    for (const { body } of this.#open) sendTo(body, message);
   }
 
   /**
-   * Sends a request to the client and gives its result.
+   * Sends a request to the client of the latest session and gives its result.
    *
    * @param method Method of the request, for instance `roots/list`.
    * @param params Params of the request. Default: `{}`.
@@ -244,8 +248,9 @@ export class ScriptedServer {
    * ```
    */
   async ask(method: string, params: Params = {}): Promise<unknown> {
-    if (this.#present === undefined) throw new Error('No session is open.');
-    return this.#present.asks.ask(method, params);
+    const latest = [...this.#open].at(-1);
+    if (latest === undefined) throw new Error('No session is open.');
+    return latest.asks.ask(method, params);
   }
 
   /**
@@ -313,13 +318,15 @@ export class ScriptedServer {
   }
 
   async #resultOf(session: Session, method: string, params: Params, exchange: Exchange): Promise<unknown> {
+    // The tools when the request came: an answer may change them.
+    const { script } = this;
     const scripted = this.#scripted(method);
     if (scripted === undefined && method === 'subscriptions/listen' && isStateless(params)) {
       return this.#listen(session, exchange.id, params);
     }
     if (typeof scripted === 'function') return scripted(params, exchange);
     if (scripted === undefined && method.startsWith('tasks/')) return this.#tasks.answer(method, params);
-    const ordinary = (): unknown => ordinaryAnswer(this.script, method, params);
+    const ordinary = (): unknown => ordinaryAnswer(script, method, params);
     if (scripted === undefined) return ordinary();
     const result = await this.#follow(session, scripted, ordinary, exchange);
     if (scripted.task === undefined || result === SILENCE) return result;
@@ -373,6 +380,14 @@ export class ScriptedServer {
     if (fault === 'crash') await crash(session.body, exitCode);
     return fault === 'crash' || fault === 'silent';
   }
+}
+
+function notification(method: string, params: Params = {}): object {
+  return { jsonrpc: '2.0', method, params };
+}
+
+function sendTo(body: ScriptedBody, message: unknown): void {
+  void body.send(message as JSONRPCMessage).catch(() => {});
 }
 
 /** The params of a message on the stream that this request opened. */
@@ -431,7 +446,7 @@ export interface ScriptedServerOptions {
  *   tool, `echo`.
  * @param options Clock for the waits. Default: the system clock.
  *
- * @throws `TypeError` for a script that makes no sense.
+ * @throws `TypeError` for a script that makes no sense, or an unknown option.
  *
  * @example
  * ```ts
@@ -449,5 +464,6 @@ export function createScriptedServer(
   script: ServerScript = {},
   options: ScriptedServerOptions = {},
 ): ScriptedServer {
+  requireKnown('createScriptedServer', options, { clock: true });
   return new ScriptedServer(script, options.clock);
 }

@@ -30,6 +30,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
       FoundTool ToolField ToolSearchOptions
+      CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
       EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
@@ -148,13 +149,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
       errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
-      EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
+      EdgeEvent EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
-      MatchRequests RecordedRequest UnmatchedRequest
+      MatchRequests RecordedRequest UnmatchedRequest RunOptions
+      HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),
@@ -205,6 +208,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       AnswerOptions Confirm CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
       RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource MessagesToolSearch ToolsOptions
       FoundTool OfferMode OfferOptions ProviderOfferOptions ToolField ToolSearchOptions
+    `),
+  },
+  {
+    subpath: './code-mode',
+    target: 'src/adapters/code-mode',
+    values: names('CODE_PRELUDE codeMode'),
+    types: names(`
+      CallLimits CatalogTool CodeBridge CodeLimits CodeModeOptions Confirm FoundTool JsonObject MediaBlock RunCode ShownResult
+      ToolField ToolSearchOptions ToolSource
     `),
   },
 ];

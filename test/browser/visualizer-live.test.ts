@@ -576,7 +576,7 @@ describe('a page whose server is incompatible or silent', () => {
       void files.get(pathname).then((file) => {
         response.writeHead(file === undefined ? 404 : 200, {
           'content-type': file?.type ?? 'text/plain',
-          ...(file?.isCompressed === true && { 'content-encoding': 'gzip' }),
+          ...(file?.isCompressed === true && { 'content-encoding': 'br' }),
         });
         response.end(file?.bytes);
       });

@@ -42,6 +42,8 @@ const PAGES = [
   'guide/review',
   'guide/gateway',
   'guide/tool-search',
+  'guide/typed-tools',
+  'guide/code-mode',
   'guide/logging',
   'guide/migrating',
   'guide/xstate',
@@ -50,7 +52,9 @@ const PAGES = [
 ];
 const RUN_TYPESCRIPT = new URL('../support/run-typescript.mjs', import.meta.url);
 /** The packages that a reader has installed. */
-const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'rxjs', 'xstate'];
+const FRAMEWORKS = [
+  ...['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'quickjs-emscripten', 'rxjs', 'xstate'],
+];
 const PAGE_LIMIT_MS = 120_000;
 
 interface Reader {

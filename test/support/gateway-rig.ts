@@ -67,6 +67,7 @@ export function useGateways(): { make(options: GatewayOptions): TestGateway } {
       import('../../src/servers/load-config.js'),
       import('../../src/protocol/protocol-client.js'),
       import('../../src/protocol/session-client.js'),
+      import('../../src/protocol/stateless-client.js'),
       import('../../src/transports/in-process.js'),
     ]),
   );

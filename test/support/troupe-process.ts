@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import process from 'node:process';
 import { SAME_PRESS_MS } from '../../src/cli/exit.js';
+import { checkOutput } from './command-output.js';
 import { withinLimit } from './within-limit.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
@@ -44,7 +45,13 @@ export class TroupeProcess {
   readonly #ended: Promise<Finished>;
   readonly #watchers = new Set<() => void>();
 
-  private constructor(words: readonly string[], options: StartOptions) {
+  /** Whether its output is complete when it ends. */
+  #isRead = true;
+
+  private constructor(
+    private readonly words: readonly string[],
+    options: StartOptions,
+  ) {
     if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing. Run \`npm run build\`.`);
     this.#child = startNode(words, options);
     this.#collect('stderr');
@@ -104,6 +111,7 @@ export class TroupeProcess {
 
   /** Closes the reading end of stdout. */
   hangUp(): void {
+    this.#isRead = false;
     this.#child.stdout?.destroy();
   }
 
@@ -118,8 +126,11 @@ export class TroupeProcess {
     return isOver;
   }
 
+  /** Rejects if it printed JSON that the published schema does not allow. */
   async finished(): Promise<Finished> {
-    return this.#within(this.#ended, 'the process ended');
+    const finished = await this.#within(this.#ended, 'the process ended');
+    if (this.#isRead && finished.signal === null) checkOutput(this.words, finished.stdout);
+    return finished;
   }
 
   #collect(stream: 'stdout' | 'stderr'): void {

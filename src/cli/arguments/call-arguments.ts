@@ -22,9 +22,9 @@ export async function readArguments(
 ): Promise<GivenArguments> {
   const [first] = words;
   if (words.length === 1 && first === '-')
-    return { kind: 'json', value: parseObject(await text(stdin), 'stdin') };
+    return { kind: 'json', value: await parseObject(await text(stdin), 'stdin') };
   if (words.length === 1 && first !== undefined && !PAIR.test(first)) {
-    return { kind: 'json', value: parseObject(first, 'ARGS') };
+    return { kind: 'json', value: await parseObject(first, 'ARGS') };
   }
   const pairs = new Map<string, string>();
   for (const word of words) {
@@ -50,16 +50,24 @@ export function toArguments(given: GivenArguments, schema: JsonObject): JsonObje
   );
 }
 
-function parseObject(source: string, where: string): JsonObject {
+async function parseObject(source: string, where: string): Promise<JsonObject> {
   const value = parseJson(source);
-  if (value === undefined) {
-    throw new UsageError(`${where} is neither JSON nor key=value pairs`);
-  }
+  if (value === undefined) throw new UsageError(`${where} ${await whyNoJson(source)}`);
   if (!isJsonObject(value)) {
     throw new UsageError(`${where} must be a JSON object`);
   }
   if (!hasExactNumbers(source)) throw inexact(where);
   return value;
+}
+
+/** Names the place of the mistake, if the text is meant as JSON. */
+async function whyNoJson(source: string): Promise<string> {
+  if (!/^\s*[[{"]/.test(source)) return 'is neither JSON nor key=value pairs';
+  const { readJsonText } = await import('../../config/files/json-text.js');
+  const parsed = readJsonText(source);
+  if (parsed.kind !== 'broken')
+    return 'is not JSON: it has no comments, and no comma before a closing bracket';
+  return `is not JSON: line ${parsed.line}, column ${parsed.column}: ${parsed.message}`;
 }
 
 function toValue(key: string, text: string, wanted: WantedValues): unknown {

@@ -20,6 +20,8 @@ export interface Flags {
   readonly timeout?: number;
   readonly verbose: boolean;
   readonly color: boolean;
+  /** Whether a process of `up --background` may run the command. */
+  readonly warm: boolean;
 }
 
 export const MACHINE_NAMES = ['connection', 'manager', 'configuration', 'signIn', 'review'] as const;
@@ -38,7 +40,14 @@ const MAX_MEGABYTES = 1_000_000;
 const HIGHEST_PORT = 65_535;
 
 /** The values of flags that are not given. */
-export const DEFAULT_FLAGS: Flags = { config: [], add: [], json: false, verbose: false, color: true };
+export const DEFAULT_FLAGS: Flags = {
+  config: [],
+  add: [],
+  json: false,
+  verbose: false,
+  color: true,
+  warm: true,
+};
 
 export function collectFile(file: string, before: readonly string[] = []): readonly string[] {
   return [...before, toFile(file)];
@@ -95,6 +104,16 @@ export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, MAX_TIMER_MS, 'milliseconds');
 }
 
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Such as `15m`; seconds without a unit. In milliseconds. */
+export function toDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d+)(ms|s|m|h)?$/.exec(text) ?? [];
+  const ms = Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  if (ms <= MAX_TIMER_MS) return ms;
+  throw new InvalidArgumentError('Expected a duration such as 90s, 15m or 2h, up to 596h.');
+}
+
 export function toMegabytes(text: string): number {
   return wholeNumber(text, 1, MAX_MEGABYTES, 'megabytes');
 }
@@ -104,6 +123,11 @@ export const OFFER_MODES = ['all', 'search', 'auto'] as const satisfies readonly
 /** Tokens of a model. */
 export function toTokens(text: string): number {
   return wholeNumber(text, 0, MAX_TIMER_MS, 'tokens');
+}
+
+/** How many. */
+export function toCount(text: string): number {
+  return wholeNumber(text, 0, MAX_TIMER_MS);
 }
 
 export function toPort(text: string): number {
@@ -139,12 +163,17 @@ export function toAddedServer(text: string): AddedServer {
   const name = at === -1 ? '' : text.slice(0, at).trim();
   const value = at === -1 ? '' : text.slice(at + 1).trim();
   if (name === '' || value === '') throw new UsageError('--add: expected NAME=COMMAND-OR-URL');
-  if (/^https?:\/\//i.test(value)) return { name, config: { url: value } };
+  if (isAddress(value)) return { name, config: { url: value } };
   const words = splitWords(value);
   if (words === undefined) throw new UsageError(`--add ${name}: a quote is not closed`);
   const [command = '', ...args] = words.map(fromHere);
   if (command === '') throw new UsageError(`--add ${name}: the command is empty`);
   return { name, config: { command, args } };
+}
+
+/** Whether it cannot be a command. Its scheme may still be wrong. */
+export function isAddress(text: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 }
 
 /** The program starts at home, so a path that begins with `.` or `..` is made absolute. */

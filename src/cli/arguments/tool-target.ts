@@ -4,6 +4,7 @@
  * A name for the model is never taken apart (see `catalog/naming.ts`). Before anything starts, it only narrows down the
  * servers that can have the tool; the started catalog decides which tool it is.
  */
+import { serverCommand } from '../../lifecycle/server-command.js';
 import { nearestName } from '../../text/option-names.js';
 import { UsageError } from '../exit.js';
 
@@ -53,12 +54,21 @@ export function findTool<T extends Offered>(wanted: string, tools: readonly T[])
   );
 }
 
-type Kind = 'tool' | 'prompt';
+export type Kind = 'tool' | 'prompt';
 
-/** The message if no server can have this tool. */
-export function noServerFor(tool: string, servers: readonly string[], kind: Kind = 'tool'): string {
+/** The message if no server can have this tool. `earlier`: what it was in earlier runs, as `server/tool`. */
+export function noServerFor(
+  tool: string,
+  servers: readonly string[],
+  kind: Kind = 'tool',
+  earlier: readonly string[] = [],
+): string {
   const server = /^mcp__(.+?)__/.exec(tool)?.[1] ?? /^([^/.]+)[/.]/.exec(tool)?.[1];
   if (server !== undefined) return noSuchServer(server, servers);
+  if (servers.includes(tool))
+    return `'${tool}' is a server: name its ${kind} as well; to see them: ${serverCommand(`${kind}s`, tool)}`;
+  if (earlier.length > 0) return `'${tool}' names no server; did you mean '${earlier.join("' or '")}'?`;
+  if (nearestName(tool, servers) !== undefined) return noSuchServer(tool, servers);
   const word = kind.toUpperCase();
   return `'${tool}' names no server: write mcp__SERVER__${word}, SERVER/${word}, SERVER.${word} or SERVER ${word}`;
 }

@@ -1,10 +1,12 @@
 /** `troupe call`: calls one tool once, and starts only the servers that can have it. */
 import type { CallToolResult } from '../../mcp/server-offers.js';
 import { visibleJson } from '../../json/write-json.js';
+import { earlierOffers } from '../cached-offers.js';
 import { readArguments, toArguments } from '../arguments/call-arguments.js';
 import { readConfiguration, requireEnabled, type Configuration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
+import type { CommandInput } from '../host.js';
 import { showingCallProgress } from '../output/progress.js';
 import { manyLines, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
@@ -13,21 +15,20 @@ import { withServers } from '../with-servers.js';
 import { serversWithoutTools, whyLeftOut } from '../../requests/unknown-tool.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 
-export interface CallRequest {
+export interface CallRequest extends CommandInput {
   /** Name for the model, `server/tool` or `server.tool`; or the server, if the tool is the first of the words. */
   readonly tool: string;
   /** The words after it: the arguments. */
   readonly words: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** `EXIT.failed` if the server is not ready, the call fails, or the tool answers with an error. */
 export async function call(flags: Flags, terminal: Terminal, request: CallRequest): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const { tool: wanted, words } = joinTarget(request.tool, request.words, configuration.names);
-  const servers = serversFor(wanted, configuration);
+  const servers = await serversFor(wanted, configuration, flags);
   const given = await readArguments(words, request.stdin);
-  const needed = { configuration, servers, stdin: request.stdin };
+  const needed = { configuration, servers, stdin: request.stdin, running: request.running };
   return withServers(flags, terminal, needed, async (troupe, signal) => {
     const tool = findTool(wanted, troupe.tools);
     const server = troupe.status.find((row) => row.server === tool?.server);
@@ -56,15 +57,20 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
   });
 }
 
-function serversFor(tool: string, configuration: Configuration): readonly string[] {
+async function serversFor(
+  tool: string,
+  configuration: Configuration,
+  flags: Flags,
+): Promise<readonly string[]> {
   const { names } = configuration;
   const candidates = candidateServers(tool, names);
-  if (candidates.length === 0) throw new UsageError(noServerFor(tool, names));
+  if (candidates.length === 0)
+    throw new UsageError(noServerFor(tool, names, 'tool', await earlierOffers(tool, 'tool', flags)));
   return requireEnabled(configuration, candidates);
 }
 
 function printResult(result: CallToolResult, flags: Flags, terminal: Terminal): void {
-  if (flags.json) return terminal.printJson(result, 2);
+  if (flags.json) return terminal.printJson('call', result);
   const isError = result.isError === true;
   const stream = isError ? terminal.stderr : terminal.stdout;
   const text = renderCallResult(result).replace(/\n$/, '');

@@ -33,14 +33,14 @@ export async function check(
   const needed = { configuration, servers: only, stdin, maxAttempts: flags.attempts };
   return withServers(flags, terminal, needed, async (troupe) => {
     const status = troupe.status.filter(({ server }) => only.includes(server));
-    if (flags.json) terminal.printJson({ servers: status }, 2);
+    if (flags.json) terminal.printJson('check', { servers: status });
     else terminal.print(renderCheck(status, terminal.colors));
     const areShown = only.every((name) => status.some((row) => row.server === name));
     return areShown && status.every(isFine) ? EXIT.fine : EXIT.failed;
   });
 }
 
-function isFine({ state, reason }: ServerStatus): boolean {
+export function isFine({ state, reason }: ServerStatus): boolean {
   return state === 'ready' || reason === 'disabled';
 }
 

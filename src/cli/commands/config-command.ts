@@ -9,6 +9,7 @@ import type { DiscoveredServer, Discovery } from '../../servers/discover.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import type { ConfigProblem } from '../../errors.js';
 import { countOf } from '../output/duration.js';
+import type { ConfigJson, ConfigSchema, ConfiguredServer } from '../output/json-output.js';
 
 export interface ConfigFlags extends Flags {
   /** Print the JSON Schema of a configuration file instead. */
@@ -18,18 +19,20 @@ export interface ConfigFlags extends Flags {
 /** `EXIT.failed` if an entry, or a file that was found, cannot be used. */
 export async function config(flags: ConfigFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.schema === true) {
-    terminal.printJson(CONFIG_SCHEMA, 2);
+    terminal.printJson('config', CONFIG_SCHEMA as ConfigSchema);
     return EXIT.fine;
   }
   const { discovery, names, warnings } = await readConfiguration(flags);
   noteWarnings(warnings, names, terminal);
-  if (flags.json) terminal.printJson(toConfigJson(discovery), 2);
+  if (flags.json) terminal.printJson('config', toConfigJson(discovery));
   else terminal.print(renderConfig(discovery, terminal.colors));
   const isUsable = discovery.refused.length === 0 && discovery.sources.every(({ ok }) => ok);
   return isUsable ? EXIT.fine : EXIT.failed;
 }
 
 // The merged configuration, for a person and as JSON. Its secrets are masked already.
+
+type NamedServer = readonly [name: string, server: ConfiguredServer];
 
 interface RefusedEntry {
   readonly name: string;
@@ -42,18 +45,21 @@ function refusedEntries({ refused, problems }: Discovery): readonly RefusedEntry
   return refused.map((name) => ({ name, errors: errors.get(name) ?? [] }));
 }
 
-export function toConfigJson(discovery: Discovery): object {
+export function toConfigJson(discovery: Discovery): ConfigJson {
   const { servers } = discovery;
-  const used = servers.map(({ server, source, config, enabled, trusted, shadows }) => [
+  const used = servers.map(({ server, source, config, enabled, trusted, shadows }): NamedServer => [
     server,
     { source, config, enabled, trusted, shadows },
   ]);
-  const wrong = refusedEntries(discovery).map(({ name, errors }) => {
+  const wrong = refusedEntries(discovery).map(({ name, errors }): NamedServer => {
     const source = errors[0]?.source ?? null;
     return [name, { source, config: null, enabled: false, trusted: false }];
   });
-  const problems = discovery.problems.map((problem) => ({ severity: 'error', ...problem }));
-  return { servers: Object.fromEntries([...used, ...wrong]) as object, problems };
+  const problems = discovery.problems.map((problem) => ({
+    ...problem,
+    severity: problem.severity ?? 'error',
+  }));
+  return { servers: Object.fromEntries([...used, ...wrong]), problems };
 }
 
 export function renderConfig(discovery: Discovery, colors: Colors): string {

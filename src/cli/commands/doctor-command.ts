@@ -7,11 +7,13 @@ import { delimiter, dirname, isAbsolute, resolve } from 'node:path';
 import { findSources } from '../../config/files/file-discovery.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
+import { MASK } from '../../config/entry/mask-entry.js';
 import { findProgram, variable } from '../../platform/find-program.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import { isAbsence } from '../../storage/stored-file.js';
 import { userFolder, type UserFolderKind } from '../../storage/folders.js';
 import { messageOf, reasonOf } from '../../text/error-message.js';
+import { serverCommand } from '../../lifecycle/server-command.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Flags } from '../arguments/flags.js';
 import { serversNamed } from '../arguments/tool-target.js';
@@ -20,23 +22,14 @@ import { EXIT, type ExitCode } from '../exit.js';
 import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { countOf } from '../output/duration.js';
 import { explain } from '../output/failure-report.js';
+import type { Finding } from '../output/json-output.js';
 import { withServers } from '../with-servers.js';
 import type { CheckTarget } from './check-command.js';
 
 /** The source of servers that are no file's. */
 const OPTIONS = 'host';
 
-type Level = 'ok' | 'note' | 'warning' | 'error';
-
-interface Finding {
-  readonly about: 'machine' | 'source' | 'server';
-  /** The thing that was examined. */
-  readonly name: string;
-  readonly level: Level;
-  readonly message: string;
-  /** What to do, one line each. */
-  readonly advice: readonly string[];
-}
+type Level = Finding['level'];
 
 /** `EXIT.failed` if something is wrong. Warnings do not count. */
 export async function doctor(
@@ -57,8 +50,9 @@ export async function doctor(
     });
   }
   for (const name of asked) findings.push(examineServer(name, configuration, statuses));
+  findings.push(...examineTwins(asked, configuration));
   const isFine = findings.every(({ level }) => level !== 'error');
-  if (flags.json) terminal.printJson({ ok: isFine, findings }, 2);
+  if (flags.json) terminal.printJson('doctor', { ok: isFine, findings });
   else terminal.print(render(findings, terminal.colors));
   return isFine ? EXIT.fine : EXIT.failed;
 }
@@ -102,17 +96,20 @@ async function examinePath(finding: Make): Promise<readonly Finding[]> {
   );
   const launchers = found.flat();
   const missing = LAUNCHERS.filter((name) => !launchers.includes(name));
-  const message = `${countOf(folders.length, 'folder')}; has ${launchers.join(', ') || 'none'} of ${LAUNCHERS.join(', ')}`;
-  return [
-    relative.length === 0
-      ? finding('PATH', folders.length === 0 ? 'error' : missing.includes('node') ? 'warning' : 'ok', message)
-      : finding(
-          'PATH',
-          'warning',
-          `${message}; relative: ${relative.map(oneLine).join(', ')}`,
-          'Remove relative folders from PATH: what they lead to depends on where a program starts.',
-        ),
+  const parts = [
+    countOf(folders.length, 'folder'),
+    ...(launchers.length > 0 ? [`with ${launchers.join(', ')}`] : []),
+    ...(missing.length > 0 ? [`without ${missing.join(', ')}`] : []),
+    ...(relative.length > 0 ? [`relative: ${relative.map(oneLine).join(', ')}`] : []),
   ];
+  const advice = [
+    ...(missing.includes('node') ? ['Most servers start with node or npx: add the folder of Node.js.'] : []),
+    ...(relative.length > 0
+      ? ['Remove relative folders: what they lead to depends on where a program starts.']
+      : []),
+  ];
+  const level = folders.length === 0 ? 'error' : advice.length > 0 ? 'warning' : 'ok';
+  return [finding('PATH', level, parts.join('; '), ...advice)];
 }
 
 async function examineFolder(kind: UserFolderKind, finding: Make): Promise<Finding> {
@@ -178,6 +175,8 @@ function examineNetwork(finding: Make): readonly Finding[] {
   ];
 }
 
+const NOT_FOUND = 'not found';
+
 /** Each file that was given or looked for, with why it counts or not. */
 async function examineSources(flags: Flags, configuration: Configuration): Promise<readonly Finding[]> {
   const { sources, servers, problems } = configuration.discovery;
@@ -194,12 +193,14 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
   const given = sources.filter(({ id }) => id !== OPTIONS || flags.add.length > 0);
   const read = given.map(({ id, path, ok, message }) => {
     const name = id === OPTIONS ? '--add' : path === undefined ? id : displayOf(path);
+    if (!ok) return finding(name, 'error', message ?? 'cannot be read', 'Correct the file, or remove it.');
     // A file that was given is called as it was given.
-    const own = servers.filter(({ source }) => [name, id].includes(source) || resolve(source) === path);
-    const count = id === OPTIONS ? flags.add.length : own.length;
-    return ok
-      ? finding(name, 'ok', `${countOf(count, 'server')} used`)
-      : finding(name, 'error', message ?? 'cannot be read', 'Correct the file, or remove it.');
+    const isThis = (source: string): boolean => [name, id].includes(source) || resolve(source) === path;
+    const used = servers.filter(({ source }) => isThis(source));
+    const count = id === OPTIONS ? flags.add.length : used.length;
+    const unused = servers.filter(({ shadows }) => shadows.some(isThis));
+    const other = unused.map(({ server, source }) => oneLine(`${server} is taken from ${source}`));
+    return finding(name, 'ok', [`${countOf(count, 'server')} used`, ...other].join('; '));
   });
   const others = await Promise.all(
     looked
@@ -207,7 +208,7 @@ async function examineSources(flags: Flags, configuration: Configuration): Promi
       .map(async ({ path = '', display = path }) => {
         const why = await access(path).then(
           () => (discovers ? 'has no servers' : 'not read, because of --config or --no-discover'),
-          (error: unknown) => (isAbsence(error) ? 'not found' : `cannot be read (${reasonOf(error)})`),
+          (error: unknown) => (isAbsence(error) ? NOT_FOUND : `cannot be read (${reasonOf(error)})`),
         );
         return finding(display, 'note', why);
       }),
@@ -234,7 +235,7 @@ function examineServer(
   if (discovery.refused.includes(name))
     return finding('error', 'its entry cannot be used', ...errors.map(describeProblem));
   if (disabled.includes(name))
-    return finding('note', 'is disabled', `To start it: troupe enable ${nameOf(name)}`);
+    return finding('note', 'is disabled', `To start it: ${serverCommand('enable', name)}`);
   const status = statuses.find(({ server }) => server === name);
   if (status === undefined) return finding('error', 'was not found when the configuration was read again');
   if (status.state === 'ready') {
@@ -260,6 +261,19 @@ function examineServer(
   return finding('error', summary, ...details);
 }
 
+/** Servers with the same entry: a model sees each of their tools twice. Masked entries may differ in their secrets. */
+function examineTwins(asked: readonly string[], { discovery }: Configuration): readonly Finding[] {
+  const enabled = discovery.servers.filter((server) => server.enabled);
+  const entries = enabled.map(({ config }) => JSON.stringify(config));
+  return enabled.flatMap(({ server }, index): Finding[] => {
+    const entry = entries[index] ?? '';
+    const first = enabled[entries.indexOf(entry)]?.server ?? server;
+    if (first === server || entry.includes(MASK) || !asked.includes(server)) return [];
+    const message = `has the same entry as ${nameOf(first)}, so a model sees each of their tools twice`;
+    return [{ about: 'server', name: nameOf(server), level: 'warning', message, advice: [] }];
+  });
+}
+
 const TITLES = { machine: 'Machine', source: 'Files', server: 'Servers' } as const;
 
 function render(findings: readonly Finding[], colors: Colors): string {
@@ -270,14 +284,17 @@ function render(findings: readonly Finding[], colors: Colors): string {
     error: colors.red('✗'),
   };
   const groups = (['machine', 'source', 'server'] as const).flatMap((about) => {
-    const own = findings.filter((each) => each.about === about);
-    if (own.length === 0) return [];
+    const all = findings.filter((each) => each.about === about);
+    const absent = all.filter(({ message }) => message === NOT_FOUND).map(({ name }) => name);
+    const own = all.filter(({ message }) => message !== NOT_FOUND);
+    if (all.length === 0) return [];
     return [
       colors.bold(TITLES[about]),
       ...own.flatMap(({ name, level, message, advice }) => [
         `  ${marks[level]} ${name}: ${message}`,
         ...advice.map((line) => `      ${line}`),
       ]),
+      ...(absent.length > 0 ? [`  ${marks.note} ${NOT_FOUND}: ${absent.join(', ')}`] : []),
       '',
     ];
   });

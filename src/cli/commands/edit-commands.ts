@@ -2,7 +2,7 @@
 import { validateEntry } from '../../config/entry/validate-entry.js';
 import { describeProblem, isError } from '../../config/entry/problem.js';
 import { serverCommand } from '../../lifecycle/server-command.js';
-import { splitWords, type Flags } from '../arguments/flags.js';
+import { isAddress, splitWords, type Flags } from '../arguments/flags.js';
 import { fileAt, fileOf, type EditedFile, type Place } from '../edited-file.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { trustAsWritten, waitingRequest } from '../keep-trust.js';
@@ -38,7 +38,7 @@ export async function init(flags: PlaceFlags, terminal: Terminal): Promise<ExitC
     );
   if (!/\.jsonc?$/i.test(file.path)) throw new UsageError(`${file.display}: the name must end in .json`);
   await file.create();
-  if (flags.json) terminal.printJson({ file: file.path });
+  if (flags.json) terminal.printJson('init', { file: file.path });
   else {
     terminal.print(`${file.display} written`);
     terminal.note(
@@ -65,17 +65,17 @@ export async function add(
     throw new UsageError(`'${oneLine(server)}' is in ${file.display} already; --force replaces it`);
   await file.set(server, undefined, entry);
   const isTrusted = await trustAsWritten(server, flags);
-  report(flags, terminal, { file, server, did: 'added to' });
+  report(flags, terminal, { command: 'add', file, server, did: 'added to' });
   if (!flags.json && isTrusted) terminal.note('trusted, because you wrote it');
   for (const problem of problems) terminal.note(terminal.noteColors.yellow(describeProblem(problem)));
-  if (!flags.json) terminal.note(`try it with 'troupe check ${nameOf(server)}'`);
+  if (!flags.json) terminal.note(`try it: ${serverCommand('check', server)}${placeIn(flags)}`);
   return EXIT.fine;
 }
 
 export async function remove(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
   const file = await fileOf(server, flags);
   await file.set(server, undefined, undefined);
-  report(flags, terminal, { file, server, did: 'removed from' });
+  report(flags, terminal, { command: 'remove', file, server, did: 'removed from' });
   return EXIT.fine;
 }
 
@@ -100,8 +100,9 @@ export async function setEnabled(
       : enabled
         ? 'enabled in'
         : 'disabled in';
-  report(flags, terminal, { file, server, did });
-  if (!wasTrusted && enabled) terminal.note(`it needs trust: ${serverCommand('trust', server)}`);
+  report(flags, terminal, { command: enabled ? 'enable' : 'disable', file, server, did });
+  if (!wasTrusted && enabled)
+    terminal.note(`it needs trust: ${serverCommand('trust', server)}${placeIn(flags)}`);
   return EXIT.fine;
 }
 
@@ -117,14 +118,20 @@ function switchOf(
 }
 
 interface Report {
+  readonly command: 'add' | 'remove' | 'enable' | 'disable';
   readonly file: EditedFile;
   readonly server: string;
   readonly did: string;
 }
 
-function report({ json }: Flags, terminal: Terminal, { file, server, did }: Report): void {
-  if (json) terminal.printJson({ file: file.path, server });
+function report({ json }: Flags, terminal: Terminal, { command, file, server, did }: Report): void {
+  if (json) terminal.printJson(command, { file: file.path, server });
   else terminal.print(`${nameOf(server)} ${did} ${file.display}`);
+}
+
+/** So that a command that a person copies reads the same file. */
+function placeIn({ config }: Flags): string {
+  return config.map((path) => ` --config ${oneLine(path)}`).join('');
 }
 
 function placeOf({ user = false }: PlaceFlags): Place {
@@ -137,7 +144,8 @@ function toEntry(
   { env = [], header = [], cwd }: AddFlags,
 ): Record<string, unknown> {
   const [first = '', ...rest] = words;
-  if (rest.length === 0 && /^https?:\/\//i.test(first)) {
+  if (isAddress(first)) {
+    if (rest.length > 0) throw new UsageError('an address is one word; options of troupe come before --');
     if (env.length > 0 || cwd !== undefined) throw new UsageError('--env and --cwd belong to a command');
     return {
       type: 'http',

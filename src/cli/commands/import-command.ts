@@ -62,7 +62,7 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       `${flags.output} holds values as written, which may be secrets, of: ${listed(literal.map(({ name }) => name))}`,
     );
   }
-  if (flags.json) terminal.printJson({ file, servers: servers.map(({ name }) => name) }, 2);
+  if (flags.json) terminal.printJson('import', { file, servers: servers.map(({ name }) => name) });
   else terminal.print(`${countOf(servers.length, 'server')} written to ${flags.output}`);
   return refused.length === 0 && sources.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed;
 }

@@ -101,6 +101,6 @@ function mayOpen({ json, open = true }: InspectFlags): boolean {
 }
 
 function printUrl(url: string, { json }: InspectFlags, terminal: Terminal): void {
-  if (json) terminal.printJson({ url });
+  if (json) terminal.printJson('inspect', { url });
   else terminal.print(url);
 }

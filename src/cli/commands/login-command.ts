@@ -64,7 +64,7 @@ export async function login(
     // A sign-in that ends with this process is useless to the next one. The reason was reported already.
     if (!isKept) return EXIT.failed;
     const of = { server, ...(account !== undefined && { account }) };
-    if (flags.json) terminal.printJson({ ...of, signedIn: wasAsked, toolCount });
+    if (flags.json) terminal.printJson('login', { ...of, signedIn: wasAsked, toolCount });
     else {
       const how = wasAsked ? 'signed in' : 'no sign-in was needed';
       terminal.print(`${serverAndAccount(server, account)}: ${how}, ${countOf(toolCount, 'tool')}`);

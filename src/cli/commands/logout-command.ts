@@ -41,7 +41,7 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
     network: () => createNetworkSource(undefined)(server, config),
     signal,
   });
-  if (flags.json) terminal.printJson({ server, ...(account !== undefined && { account }), result });
+  if (flags.json) terminal.printJson('logout', { server, ...(account !== undefined && { account }), result });
   else terminal.print(`${serverAndAccount(server, account)}: ${TOLD[result]}`);
   return EXIT.fine;
 }

@@ -1,5 +1,4 @@
 /** `troupe machine`: prints a chart of the runtime as text. */
-import { visibleJson } from '../../json/write-json.js';
 import { CHARTS } from '../../../machines/charts.js';
 import { chartModel, toMermaid, toScxml, type ChartModel } from '../../charts/index.js';
 import { EXIT, type ExitCode } from '../exit.js';
@@ -11,14 +10,15 @@ export interface MachineFlags extends Flags {
   readonly format?: ChartFormat;
 }
 
-const FORMATS: Readonly<Record<ChartFormat, (model: ChartModel) => string>> = {
+const WRITERS: Readonly<Record<Exclude<ChartFormat, 'json'>, (model: ChartModel) => string>> = {
   mermaid: toMermaid,
   scxml: toScxml,
-  json: (model) => visibleJson(model, 2),
 };
 
 export function machine(flags: MachineFlags, terminal: Terminal, name: MachineName): ExitCode {
-  const write = FORMATS[flags.format ?? (flags.json ? 'json' : 'mermaid')];
-  terminal.print(write(chartModel(CHARTS[name])).trimEnd());
+  const format = flags.format ?? (flags.json ? 'json' : 'mermaid');
+  const model = chartModel(CHARTS[name]);
+  if (format === 'json') terminal.printJson('machine', model);
+  else terminal.print(WRITERS[format](model).trimEnd());
   return EXIT.fine;
 }

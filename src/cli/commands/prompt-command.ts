@@ -1,8 +1,10 @@
 /** `troupe prompt`: prints one prompt with its arguments filled in, and starts only the servers that can have it. */
 import type { CatalogPrompt } from '../../catalog/prompt.js';
 import type { GetPromptResult } from '../../mcp/server-offers.js';
+import { earlierOffers } from '../cached-offers.js';
 import { readArguments, type GivenArguments } from '../arguments/call-arguments.js';
 import type { Flags } from '../arguments/flags.js';
+import type { CommandInput } from '../host.js';
 import { candidateServers, findTool, joinTarget, noServerFor, noSuchTool } from '../arguments/tool-target.js';
 import { readConfiguration, requireEnabled } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
@@ -13,27 +15,29 @@ import { renderCallResult } from './call-command.js';
 
 export type PromptFlags = Flags;
 
-export interface PromptRequest {
+export interface PromptRequest extends CommandInput {
   /** Name for the model, `server/prompt` or `server.prompt`; or the server, if the prompt is the first of the words. */
   readonly prompt: string;
   /** The words after it: the arguments. */
   readonly words: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** `EXIT.failed` if the server is not ready. Throws a `UsageError` for an unknown prompt and for missing arguments. */
 export async function prompt(
   flags: PromptFlags,
   terminal: Terminal,
-  { prompt: named, words: given, stdin }: PromptRequest,
+  { prompt: named, words: given, ...input }: PromptRequest,
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const { tool: wanted, words } = joinTarget(named, given, configuration.names);
   const candidates = candidateServers(wanted, configuration.names);
-  if (candidates.length === 0) throw new UsageError(noServerFor(wanted, configuration.names, 'prompt'));
+  if (candidates.length === 0) {
+    const earlier = await earlierOffers(wanted, 'prompt', flags);
+    throw new UsageError(noServerFor(wanted, configuration.names, 'prompt', earlier));
+  }
   const servers = requireEnabled(configuration, candidates);
-  const args = toStrings(await readArguments(words, stdin));
-  return withServers(flags, terminal, { configuration, servers, stdin }, async (troupe, signal) => {
+  const args = toStrings(await readArguments(words, input.stdin));
+  return withServers(flags, terminal, { configuration, servers, ...input }, async (troupe, signal) => {
     const offered = troupe.prompts.map((each) => ({ ...each, tool: each.prompt }));
     const found = findTool(wanted, offered);
     const isReady = troupe.status.some((row) => row.server === found?.server && isUsable(row));
@@ -45,7 +49,7 @@ export async function prompt(
     const { timeout } = flags;
     const limits = timeout === undefined ? {} : { timeoutMs: timeout, totalTimeoutMs: timeout };
     const result = await troupe.getPrompt(found.name, args, { signal, ...limits });
-    if (flags.json) terminal.printJson(result, 2);
+    if (flags.json) terminal.printJson('prompt', result);
     else terminal.print(render(result, terminal));
     return EXIT.fine;
   });

@@ -10,7 +10,7 @@ import { listOffers, type ListTarget } from '../with-servers.js';
 export function prompts(flags: Flags, terminal: Terminal, target: ListTarget): Promise<ExitCode> {
   return listOffers(flags, terminal, target, (troupe, usable) => {
     const listed = troupe.prompts.filter(({ server }) => usable.includes(server));
-    if (flags.json) terminal.printJson(listed.map(toJson), 2);
+    if (flags.json) terminal.printJson('prompts', listed.map(toJson));
     else if (usable.length > 0) terminal.print(render(usable, listed, terminal.colors));
   });
 }

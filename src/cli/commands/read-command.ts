@@ -6,6 +6,7 @@ import type { Troupe } from '../../runtime/troupe.js';
 import { nearestName } from '../../text/option-names.js';
 import { serversNamed } from '../arguments/tool-target.js';
 import type { Flags } from '../arguments/flags.js';
+import type { CommandInput } from '../host.js';
 import { readConfiguration, requireEnabled } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { manyLines, nameOf, oneLine, type Terminal } from '../output/terminal.js';
@@ -22,9 +23,8 @@ export interface ReadFlags extends Flags {
   readonly force?: boolean;
 }
 
-export interface ReadTarget {
+export interface ReadTarget extends CommandInput {
   readonly uri: string;
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 type Content = ReadResourceResult['contents'][number];
@@ -36,12 +36,12 @@ type Content = ReadResourceResult['contents'][number];
 export async function read(
   flags: ReadFlags,
   terminal: Terminal,
-  { uri, stdin }: ReadTarget,
+  { uri, ...input }: ReadTarget,
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const named = flags.server === undefined ? [] : [flags.server];
   const servers = requireEnabled(configuration, serversNamed(named, configuration.names));
-  return withServers(flags, terminal, { configuration, servers, stdin }, async (troupe, signal) => {
+  return withServers(flags, terminal, { configuration, servers, ...input }, async (troupe, signal) => {
     const server = flags.server ?? serverOf(uri, servers, troupe);
     const isReady = troupe.status.some((row) => row.server === server && isUsable(row));
     if (server === undefined || !isReady) {
@@ -84,7 +84,7 @@ async function show(result: ReadResourceResult, flags: ReadFlags, terminal: Term
     return;
   }
   if (flags.json) {
-    terminal.printJson(result, 2);
+    terminal.printJson('read', result);
     return;
   }
   const isTerminal = terminal.stdout.isTTY === true;

@@ -18,6 +18,7 @@ import { writeWholeFile } from '../output/write-whole-file.js';
 import type { Divergence } from '../../event-log/replay/divergence.js';
 import { countOf, preciseDuration } from '../output/duration.js';
 import { summarizeWithCause } from '../output/failure-report.js';
+import type { ReplayJson } from '../output/json-output.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
@@ -73,7 +74,7 @@ export async function replay(
       ),
     );
   }
-  if (flags.json) terminal.printJson(toJson(report, flags.timeline === true ? shown : undefined), 2);
+  if (flags.json) terminal.printJson('replay', toJson(report, flags.timeline === true ? shown : undefined));
   else if (entries > 0) {
     if (flags.timeline === true)
       for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));
@@ -203,7 +204,7 @@ async function writeFixture(
   terminal.note(`troupe: written: ${written.map(oneLine).join(', ')}`);
 }
 
-function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): object {
+function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): ReplayJson {
   const { entries, at, header, problem, isEnded, hasOtherCharts, whyNoRerun, divergences, connections } =
     report;
   return {

@@ -13,10 +13,10 @@ export function resources(flags: Flags, terminal: Terminal, target: ListTarget):
     const listed = troupe.resources.filter(isShown);
     const templates = troupe.resourceTemplates.filter(isShown);
     if (flags.json)
-      terminal.printJson(
-        { resources: listed.map(toJson), resourceTemplates: templates.map(toTemplateJson) },
-        2,
-      );
+      terminal.printJson('resources', {
+        resources: listed.map(toJson),
+        resourceTemplates: templates.map(toTemplateJson),
+      });
     else if (usable.length > 0) terminal.print(render(usable, listed, templates, terminal.colors));
   });
 }

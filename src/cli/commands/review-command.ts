@@ -150,7 +150,7 @@ function printReview({ held, accepted, isUnready }: Seen, flags: ReviewFlags, te
   const left = held.filter((each) => !accepted.includes(each));
   if (flags.json) {
     const names = accepted.map(({ name }) => name);
-    terminal.printJson({ ...(flags.accept === true && { accepted: names }), held: left }, 2);
+    terminal.printJson('review', { ...(flags.accept === true && { accepted: names }), held: left });
   } else if (held.length === 0)
     terminal.note(`every tool ${isUnready ? 'that could be compared ' : ''}is as it was accepted`);
   else if (flags.accept !== true) {

@@ -191,7 +191,8 @@ async function open(
   const options = { ...common, ...(await httpOptions(flags)), ...access.options };
   const service = await opened(serveHttp(gateway, options));
   const { tokenFile } = access;
-  if (flags.json) terminal.printJson({ url: service.url, tokenFile });
+  if (flags.json)
+    terminal.printJson('serve', { url: service.url, ...(tokenFile !== undefined && { tokenFile }) });
   else terminal.print(service.url);
   if (access.note !== undefined) terminal.note(access.note);
   return { closed: NEVER, close: (options) => service.close(options) };

@@ -5,14 +5,16 @@ import type { Flags } from '../arguments/flags.js';
 import { isUsable, noteFailures, noteLeftOut } from '../output/server-notes.js';
 import { type Terminal, nameOf, oneLine, type Colors } from '../output/terminal.js';
 import { serversNamed } from '../arguments/tool-target.js';
-import { withServers } from '../with-servers.js';
+import { withServers, type ListTarget } from '../with-servers.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { tokensReport, renderTokens } from '../output/tokens-report.js';
 import type { CatalogTool } from '../../catalog/registry.js';
 import type { JsonObject } from '../../json/json-object.js';
 import { visibleJson } from '../../json/write-json.js';
 import { countOf } from '../output/duration.js';
-import { firstSentence, toSignature } from '../output/tool-signature.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
+import type { ToolJson } from '../output/json-output.js';
+import { followToolChanges, noteToolChanges } from '../output/tool-changes.js';
 
 export interface ToolsFlags extends Flags {
   /** Also print the definition of each tool. */
@@ -21,12 +23,6 @@ export interface ToolsFlags extends Flags {
   readonly search?: string;
   /** Print the tokens of the definitions instead. */
   readonly tokens?: boolean;
-}
-
-export interface ToolsTarget {
-  /** Names of servers; empty for all. */
-  readonly servers: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
 }
 
 /** Results of `--search`. */
@@ -39,13 +35,15 @@ const MAX_FOUND = 20;
 export async function tools(
   flags: ToolsFlags,
   terminal: Terminal,
-  { servers, stdin }: ToolsTarget,
+  { servers, ...input }: ListTarget,
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const asked = requireEnabled(configuration, serversNamed(servers, configuration.names));
-  const noteChanges: ((terminal: Terminal) => void)[] = [];
-  const onTroupe = (troupe: Troupe): void => void noteChanges.push(listenForChanges(troupe));
-  const needed = { configuration, servers: asked, stdin, wakes: false, onTroupe };
+  let changes = input.running?.toolChanges ?? (() => []);
+  const onTroupe = (troupe: Troupe): void => {
+    changes = followToolChanges(troupe);
+  };
+  const needed = { configuration, servers: asked, ...input, wakes: false, onTroupe };
   return withServers(flags, terminal, needed, async (troupe) => {
     await troupe.review.idle();
     const usable = troupe.status.filter(isUsable).map(({ server }) => server);
@@ -54,14 +52,14 @@ export async function tools(
     else if (flags.search === undefined) printAll(troupe, shown, flags, terminal);
     else await printFound(troupe, flags.search, shown, flags, terminal);
     noteLeftOut(troupe.status, shown, terminal);
-    for (const note of noteChanges) note(terminal);
+    noteToolChanges(changes(), asked, terminal);
     return noteFailures(troupe.status, asked, terminal) ? EXIT.failed : EXIT.fine;
   });
 }
 
 function printAll(troupe: Troupe, servers: readonly string[], flags: ToolsFlags, terminal: Terminal): void {
   const list = troupe.tools.filter((tool) => servers.includes(tool.server));
-  if (flags.json) terminal.printJson(list.map(toJsonTool), 2);
+  if (flags.json) terminal.printJson('tools', list.map(toJsonTool));
   else if (servers.length > 0) terminal.print(renderTools(list, servers, flags, terminal.colors));
 }
 
@@ -72,7 +70,7 @@ function printTokens(
   terminal: Terminal,
 ): void {
   const report = tokensReport(troupe.view({ servers }).tools, servers);
-  if (flags.json) terminal.printJson(report, 2);
+  if (flags.json) terminal.printJson('tools', report);
   else terminal.print(renderTokens(report, terminal.colors));
 }
 
@@ -86,30 +84,15 @@ async function printFound(
   const found = await troupe.searchTools(words, { limit: MAX_FOUND, servers });
   if (flags.json) {
     const json = found.map(({ tool, score, matches }) => ({ ...toJsonTool(tool), score, matches }));
-    terminal.printJson(json, 2);
+    terminal.printJson('tools', json);
   } else if (found.length === 0) terminal.note('no tool matches these words');
   else
     terminal.print(found.map(({ tool }) => renderTool(tool, flags, terminal.colors, tool.server)).join('\n'));
 }
 
-// Reports tools that differ from what was accepted. The command continues all the same.
-
-/** Starts to listen. The returned function notes the changes so far. */
-function listenForChanges({ diagnostics$ }: Pick<Troupe, 'diagnostics$'>): (terminal: Terminal) => void {
-  const messages: string[] = [];
-  diagnostics$.subscribe((event) => {
-    if (event.kind === 'tool-changed') messages.push(event.message);
-  });
-  return (terminal) => {
-    for (const message of messages) terminal.note(terminal.noteColors.yellow(oneLine(message)));
-    if (messages.length > 0) terminal.note("'troupe review' shows them");
-  };
-}
-
 // A list of tools: grouped by server for a person, as the documented JSON for a program.
 
-/** Every field is present; a value that a tool does not state is null. */
-function toJsonTool(tool: CatalogTool) {
+function toJsonTool(tool: CatalogTool): ToolJson {
   return {
     name: tool.name,
     server: tool.server,

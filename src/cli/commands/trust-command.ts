@@ -15,6 +15,7 @@ import type { Flags } from '../arguments/flags.js';
 import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { noSuchServer } from '../arguments/tool-target.js';
 import { renderQuestion } from '../output/trust-question.js';
+import type { TrustJson } from '../output/json-output.js';
 
 export interface TrustFlags extends Flags {
   /** Trust without a question. */
@@ -30,20 +31,13 @@ export interface TrustTarget {
   readonly stdin: NodeJS.ReadableStream;
 }
 
-type TrustResult = 'trusted' | 'declined' | 'not-needed' | 'revoked' | 'none';
-
-interface ServerResult {
-  readonly server: string;
-  readonly result: TrustResult;
-}
-
 interface Question {
   readonly server: string;
   /** Undefined if the server needs no trust. */
   readonly question: { readonly request: TrustRequest; readonly text: string } | undefined;
 }
 
-const TOLD: Readonly<Record<TrustResult, string>> = {
+const TOLD: Readonly<Record<TrustJson['result'], string>> = {
   trusted: 'trusted, until its entry changes',
   declined: 'not trusted',
   'not-needed': 'needs no trust, or has it already',
@@ -60,7 +54,7 @@ export async function trust(flags: TrustFlags, terminal: Terminal, target: Trust
   if (flags.all !== true && servers.length === 0)
     throw new UsageError('name the servers to trust, or give --all; --list shows what is trusted');
   const results = flags.revoke === true ? await revoke(servers) : await ask(flags, terminal, target);
-  if (flags.json) terminal.printJson(results);
+  if (flags.json) terminal.printJson('trust', results);
   else if (results.length === 0) terminal.note('no server of this project is concerned');
   for (const { server, result } of flags.json ? [] : results)
     terminal.print(`${nameOf(server)}: ${TOLD[result]}`);
@@ -72,7 +66,7 @@ async function ask(
   flags: TrustFlags,
   terminal: Terminal,
   { servers, stdin }: TrustTarget,
-): Promise<readonly ServerResult[]> {
+): Promise<readonly TrustJson[]> {
   const { discovery, names } = await readConfiguration(flags, { byPlace: true });
   const concerned = flags.all === true ? waitingIn(discovery) : [...new Set(servers)];
   const requests = concerned.map((server) => ({ server, request: requestOf(server, discovery, names) }));
@@ -91,8 +85,8 @@ async function answersTo(
   questions: readonly Question[],
   terminal: Terminal,
   confirm: (question: string) => Promise<boolean>,
-): Promise<readonly ServerResult[]> {
-  const results: ServerResult[] = [];
+): Promise<readonly TrustJson[]> {
+  const results: TrustJson[] = [];
   for (const { server, question } of questions) {
     if (question === undefined) {
       results.push({ server, result: 'not-needed' });
@@ -139,12 +133,12 @@ function whyRefused(server: string, { problems }: Discovery): string {
  * Revokes every version of the entries that were trusted for this project, whether or not a file still has them. Without
  * names, of all servers.
  */
-async function revoke(servers: readonly string[]): Promise<readonly ServerResult[]> {
+async function revoke(servers: readonly string[]): Promise<readonly TrustJson[]> {
   const store = createFileTrustStore();
   const folders = withParents(process.cwd());
   const here = (await store.list()).filter(({ folder }) => folders.includes(folder));
   const concerned = servers.length === 0 ? here.map(({ server }) => server) : servers;
-  const results: ServerResult[] = [];
+  const results: TrustJson[] = [];
   for (const server of new Set(concerned)) {
     const entries = here.filter((entry) => entry.server === server);
     for (const { hash } of entries) await store.revoke(hash);
@@ -163,7 +157,7 @@ async function list(flags: Flags, terminal: Terminal, servers: readonly string[]
   const entries = all
     .filter(({ server }) => servers.length === 0 || servers.includes(server))
     .toSorted(byPlace);
-  if (flags.json) terminal.printJson({ trusted: entries }, 2);
+  if (flags.json) terminal.printJson('trust', { trusted: entries });
   else if (entries.length === 0) terminal.note('nothing is trusted');
   else {
     const lines = entries.map(

@@ -68,7 +68,12 @@ export async function up(
   }
 }
 
-function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): RecordOptions | undefined {
+export function recordOf({
+  record,
+  recordMax,
+  recordWire,
+  recordBodies,
+}: UpFlags): RecordOptions | undefined {
   const [wire, bodies] = [recordWire === true, recordBodies === true];
   if (record === undefined) {
     if (wire || bodies)
@@ -109,7 +114,7 @@ function throwIfBroken(event: LifecycleEvent): void {
 // Before anything starts, asks about each server that needs trust.
 
 /** If nobody can be asked, the servers wait, and the output says how to trust them. */
-async function askAboutWaiting(
+export async function askAboutWaiting(
   { servers }: Pick<Discovery, 'servers'>,
   terminal: Terminal,
   stdin: NodeJS.ReadableStream,

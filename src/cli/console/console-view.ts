@@ -6,7 +6,7 @@ import { shortDuration } from '../output/duration.js';
 import { explain, summarizeWithCause } from '../output/failure-report.js';
 import { leftOutLines } from '../output/server-notes.js';
 import { manyLines, nameOf, oneLine, type Colors } from '../output/terminal.js';
-import { firstSentence, toSignature } from '../output/tool-signature.js';
+import { firstSentence, toSignature } from '../../catalog/tool-signature.js';
 import { stateInWords } from '../../lifecycle/state-in-words.js';
 import { selectedIndex, type ConsoleState, type Page } from './console-state.js';
 import { BINDINGS } from './keys.js';
@@ -36,11 +36,12 @@ export interface ConsoleFacts {
 
 /** Heading, answer or summary, keys. */
 const OTHER_LINES = 3;
+/** A narrow terminal cuts the end. */
 const KEYS: Readonly<Record<Page, string>> = {
-  list: '↑↓ select  Enter details  l log  t tools  r retry  s stop/start  ? keys  q quit',
-  details: '↑↓ scroll  l log  t tools  r retry  s stop/start  Esc back  ? keys',
-  log: '↑↓ scroll  End follow  d details  r retry  s stop/start  Esc back  ? keys',
-  tools: '↑↓ scroll  d details  l log  Esc back  ? keys',
+  list: '? keys  q quit  ↑↓ select  Enter details  l log  t tools  r retry  s stop/start',
+  details: '? keys  Esc back  ↑↓ scroll  l log  t tools  r retry  s stop/start',
+  log: '? keys  Esc back  ↑↓ scroll  End follow  d details  r retry  s stop/start',
+  tools: '? keys  Esc back  ↑↓ scroll  d details  l log',
   help: 'Esc back  q quit',
 };
 

@@ -30,12 +30,14 @@ export type Watched = Pick<Troupe, 'status' | 'tools' | 'events$' | 'whyIdle' | 
 export interface Seat {
   readonly terminal: Terminal;
   readonly stdin: NodeJS.ReadableStream;
-  readonly host: SignalledProcess;
+  readonly host: SignalledProcess & { emit(signal: NodeJS.Signals): unknown };
 }
 
 /** The table shows running times. */
 const TICK_MS = 1_000;
 const MAX_NOTES = 200;
+/** The failures that are printed at the end. */
+const MAX_PROBLEMS = 20;
 const NOTHING = new ServerHistory();
 
 export class Console {
@@ -65,7 +67,7 @@ export class Console {
     terminal.diversion = (text) => this.#note(text);
     const subscription = troupe.events$.subscribe((event) => this.#take(event));
     const resized = (): void => {
-      this.#screen.enter();
+      this.#screen.clear();
       this.#schedule.changed();
     };
     const suspended = (): void => this.#suspend();
@@ -103,9 +105,19 @@ export class Console {
     const { stdin, host } = this.seat;
     return openKeyboard(stdin, {
       key: (key) => this.#press(key),
-      // The terminal would send the signal to the whole group.
-      signal: (signal) => host.kill(signal === 'SIGTSTP' ? 0 : host.pid, signal),
+      // Not sent: on Windows, that would end the process.
+      signal: (signal) => (signal === 'SIGTSTP' ? this.#askToSuspend() : host.emit(signal)),
     });
+  }
+
+  /** As a terminal does: the whole group, of which npm may be a part. */
+  #askToSuspend(): void {
+    try {
+      this.seat.host.kill(0, 'SIGTSTP');
+    } catch {
+      this.#answer = 'This system cannot suspend a command.';
+      this.#schedule.changed();
+    }
   }
 
   #suspend(): void {
@@ -186,10 +198,8 @@ export class Console {
       case 'command':
         this.#answer = this.#command(action.command);
         return;
-      case 'quit': {
-        const { host } = this.seat;
-        host.kill(host.pid, 'SIGINT');
-      }
+      case 'quit':
+        this.seat.host.emit('SIGINT');
     }
   }
 
@@ -225,7 +235,10 @@ export class Console {
       .filter(({ health, problem }) => problem !== '' && health !== 'good');
     return [
       `${countHealth(this.#lastStatus)}, until stopped after ${shortDuration(now - this.#openedAt)}`,
-      ...problems.map(({ server, problem }) => `${colors.red('✗')} ${server}  ${problem}`),
+      ...problems
+        .slice(0, MAX_PROBLEMS)
+        .map(({ server, problem }) => `${colors.red('✗')} ${server}  ${problem}`),
+      ...(problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : []),
     ];
   }
 }

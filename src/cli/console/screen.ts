@@ -24,11 +24,17 @@ export class Screen {
     return { columns: columns || USUAL_SIZE.columns, rows: rows || USUAL_SIZE.rows };
   }
 
-  /** Takes the terminal, or clears it if it is taken. */
+  /** Takes the terminal. */
   enter(): void {
     this.#forgetExit ??= atExit(() => this.leave());
+    this.stream.write(ansi.enterAlternativeScreen + ansi.cursorHide + CUTS);
+    this.clear();
+  }
+
+  /** The next lines are all drawn. */
+  clear(): void {
     this.#shown = [];
-    this.stream.write(ansi.enterAlternativeScreen + ansi.cursorHide + CUTS + ansi.clearViewport);
+    this.stream.write(ansi.clearViewport);
   }
 
   /** Gives the terminal back as it was. */
@@ -36,7 +42,9 @@ export class Screen {
     if (this.#forgetExit === undefined) return;
     this.#forgetExit();
     this.#forgetExit = undefined;
-    this.stream.write(WRAPS + ansi.cursorShow + ansi.exitAlternativeScreen);
+    // After a resize, tmux leaves the lines above the cursor on the normal screen, if they fit there.
+    const end = ansi.cursorTo(0, this.size.rows - 1);
+    this.stream.write(end + WRAPS + ansi.cursorShow + ansi.exitAlternativeScreen);
   }
 
   draw(lines: readonly string[]): void {

@@ -20,7 +20,7 @@ export async function openView(
   clock: Clock = systemClock,
 ): Promise<UpView> {
   const { terminal, stdin } = seat;
-  if (flags.json) return showing(troupe, (event) => terminal.printJson(event));
+  if (flags.json) return showing(troupe, (event) => terminal.printJson('up', event));
   const isForDetails = flags.verbose && terminal.stderr.isTTY === true;
   const hasKeyboard = 'isTTY' in stdin && stdin.isTTY === true;
   if (hasKeyboard && terminal.isLive(terminal.stdout) && !terminal.isOfCi && !isForDetails) {

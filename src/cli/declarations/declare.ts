@@ -2,12 +2,7 @@
 import type { Command } from 'commander';
 import type { Flags } from '../arguments/flags.js';
 import type { ExitCode } from '../exit.js';
-import type { Streams, Terminal } from '../output/terminal.js';
-
-/** The parts of a process that the command needs. */
-export interface Host extends Streams {
-  readonly stdin: NodeJS.ReadableStream;
-}
+import type { Terminal } from '../output/terminal.js';
 
 export type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
 

@@ -6,6 +6,12 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   up: [
     ['up', 'keep all servers connected'],
     ['up --record session.jsonl', 'and record what happens'],
+    ['up --background', 'for quick calls: later commands use its connections'],
+  ],
+  down: [['down', "end the process of 'up --background'"]],
+  logs: [
+    ['logs fs', 'what a server wrote'],
+    ['logs -f', 'and what it writes from now on'],
   ],
   serve: [
     ['serve', 'for a client that starts it'],
@@ -33,6 +39,11 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   ],
   prompts: [['prompts', 'all prompts, with their arguments']],
   prompt: [['prompt git/commit_message style=short', 'print a prompt, filled in']],
+  generate: [
+    ['generate fs --out src/tools.ts', 'types of the tools of one server'],
+    ['generate --check --out src/tools.ts', 'whether they still fit, for CI'],
+    ['generate --cli fs --out fs.mjs', 'a command with a subcommand for each tool'],
+  ],
   replay: [
     ['replay session.jsonl', 'what happened, and whether it happens again'],
     ['replay session.jsonl --timeline --server fs', 'every change of one server'],

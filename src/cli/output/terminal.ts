@@ -7,6 +7,7 @@
  */
 import { visibleJson } from '../../json/write-json.js';
 import picocolors from 'picocolors';
+import type { JsonOutput } from './json-output.js';
 import { cleanText } from '../../text/server-text.js';
 import { visibleName } from '../../text/visible-text.js';
 
@@ -21,6 +22,9 @@ export interface Streams {
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/** Commands that print more, or wait, after a result: a program reads them by lines. */
+const RUNNING_ON: ReadonlySet<keyof JsonOutput> = new Set(['up', 'serve', 'inspect', 'logs']);
 
 /** A part of the screen that moves aside for other output. */
 export interface Overlay {
@@ -76,9 +80,9 @@ export class Terminal {
     this.#write(this.streams.stdout, text);
   }
 
-  /** Prints the result, or a part of it, as JSON. Default: on one line. */
-  printJson(value: unknown, indent?: number): void {
-    this.print(visibleJson(value, indent));
+  /** Prints the result of a command as JSON: on one line, if the command runs on. */
+  printJson<T extends keyof JsonOutput>(command: T, value: JsonOutput[T]): void {
+    this.print(visibleJson(value, RUNNING_ON.has(command) ? undefined : 2));
   }
 
   /** Prints something worth knowing that is not the result. */

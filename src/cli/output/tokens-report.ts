@@ -4,21 +4,9 @@ import { chooseTools, DEFAULT_MAX_TOKENS, tokensOf, type OfferMode } from '../..
 import { groupsOf, searchToolDefinitions } from '../../search/search-tools.js';
 import type { SearchedTool } from '../../search/tool-index.js';
 import { OFFER_MODES } from '../arguments/flags.js';
+import type { OfferSize, TokensReport } from './json-output.js';
 import type { Colors } from './terminal.js';
 import { nameOf } from './terminal.js';
-
-interface Size {
-  readonly tools: number;
-  readonly tokens: number;
-}
-
-export interface TokensReport extends Size {
-  readonly servers: readonly (Size & { readonly server: string })[];
-  /** What a model is offered in each mode. */
-  readonly modes: Readonly<Record<OfferMode, Size>>;
-  /** Limit of the mode `auto`. */
-  readonly maxTokens: number;
-}
 
 /** @param tools The tools of the servers. */
 export function tokensReport(tools: readonly CatalogTool[], servers: readonly string[]): TokensReport {
@@ -27,7 +15,7 @@ export function tokensReport(tools: readonly CatalogTool[], servers: readonly st
     ...sizeOf(tools),
     modes: Object.fromEntries(OFFER_MODES.map((mode) => [mode, sizeOf(offered(tools, mode))])) as Record<
       OfferMode,
-      Size
+      OfferSize
     >,
     maxTokens: DEFAULT_MAX_TOKENS,
   };
@@ -40,7 +28,7 @@ function offered(tools: readonly CatalogTool[], mode: OfferMode): readonly Searc
   return [...shown, ...searchToolDefinitions(groups, (name) => name)];
 }
 
-function sizeOf(tools: readonly SearchedTool[]): Size {
+function sizeOf(tools: readonly SearchedTool[]): OfferSize {
   return { tools: tools.length, tokens: tokensOf(tools) };
 }
 
@@ -62,6 +50,6 @@ export function renderTokens(report: TokensReport, colors: Colors): string {
   return lines.join('\n');
 }
 
-function numbersOf({ tools, tokens }: Size): string[] {
+function numbersOf({ tools, tokens }: OfferSize): string[] {
   return [String(tools), tokens.toLocaleString('en')];
 }

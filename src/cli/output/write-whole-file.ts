@@ -5,22 +5,27 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js'
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
-  /** Whether a replaced file keeps its permissions. Default: only its owner may read the new one. */
+  /** Whether a replaced file keeps its permissions, and a read-only one stays. Default: it gets those of a new file. */
   readonly keepsMode?: boolean;
+  /** Permissions of a new file, without those that the process withholds. Default: only its owner may read it. */
+  readonly mode?: number;
 }
+
+const WRITABLE = 0o222;
 
 /**
  * Rejects with an error of `node:fs`. Its code is `EEXIST` if the file exists and must not be replaced. It has no code
- * if the path exists and is not a file, which is never replaced.
+ * if the path exists and is not a file, which is never replaced, or is read-only.
  */
 export async function writeWholeFile(
   path: string,
   text: string | Uint8Array,
-  { overwrite, keepsMode = false }: WriteChoice,
+  { overwrite, keepsMode = false, mode: modeOfNew }: WriteChoice,
 ): Promise<void> {
   const there = await stat(path).catch(() => undefined);
   if (there?.isFile() === false) throw new Error('it exists and is not a file');
-  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : undefined;
+  const mode = keepsMode && there !== undefined ? there.mode & 0o777 : modeOfNew;
+  if (mode !== undefined && (mode & WRITABLE) === 0) throw new Error('it is read-only');
   if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text, mode);
   else if (!(await createFileAtomic(path, text)))
     throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });

@@ -17,45 +17,74 @@ import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
 
 type AskInput = NonNullable<TroupeOptions['askInput']>;
 
-/**
- * Returns a function that knows the answers; an input that is requested later gets its default. Undefined if nobody can
- * be asked.
- */
+/** The answer to each input that was asked for; null if there is none. Plain JSON. */
+export type InputAnswers = Readonly<Record<string, string | null>>;
+
+/** The function knows the answers; an input that is requested later gets its default. Undefined if nobody can be asked. */
 export async function askForInputs(
+  ...asked: Parameters<typeof collectInputs>
+): Promise<AskInput | undefined> {
+  const answers = await collectInputs(...asked);
+  return answers === undefined ? undefined : answering(answers);
+}
+
+export function answering(answers: InputAnswers): AskInput {
+  return (request) =>
+    hasAnswer(request, answers) ? (answers[keyOf(request)] ?? undefined) : request.default;
+}
+
+export function hasAnswer(request: Pick<InputRequest, 'source' | 'id'>, answers: InputAnswers): boolean {
+  return Object.hasOwn(answers, keyOf(request));
+}
+
+/** Undefined if nobody can be asked. */
+export async function collectInputs(
   flags: Flags,
   servers: readonly string[],
   terminal: Terminal,
   stdin: NodeJS.ReadableStream,
-): Promise<AskInput | undefined> {
+): Promise<InputAnswers | undefined> {
   if (flags.json || !canAsk(terminal, stdin)) return undefined;
   const requests = await wantedBy(servers, flags);
-  const answers = new Map<string, string | undefined>();
+  const answers = new Map<string, string | null>();
   if (requests.length > 0) {
     await asking(terminal, stdin, async (questions) => {
       for (const request of requests) {
         if (answers.has(keyOf(request))) continue;
-        answers.set(keyOf(request), await askFor(request, terminal, questions));
+        answers.set(keyOf(request), (await askFor(request, terminal, questions)) ?? null);
       }
     });
   }
-  return (request) => (answers.has(keyOf(request)) ? answers.get(keyOf(request)) : request.default);
+  return Object.fromEntries(answers);
 }
 
 async function wantedBy(servers: readonly string[], flags: Flags): Promise<readonly InputRequest[]> {
+  const { specs, mayStart } = await readSpecs(flags);
+  return specs.filter((spec) => servers.includes(spec.name) && mayStart(spec)).flatMap(inputRequests);
+}
+
+/** The entries as they are configured now, and which of them may start. */
+export async function readSpecs(
+  flags: Pick<Flags, 'config' | 'add' | 'discover'>,
+): Promise<{ readonly specs: readonly ServerSpec[]; readonly mayStart: (spec: ServerSpec) => boolean }> {
   const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
   const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });
-  const mayStart = (spec: ServerSpec): boolean =>
-    servers.includes(spec.name) && spec.config.enabled !== false && (!needsTrust(spec) || isTrusted(spec));
-  return loaded.servers.filter(mayStart).flatMap(({ name, source, config, inputs }) =>
-    inputsWanted(config).map((variable): InputRequest => {
-      const id = variable.slice('input:'.length);
-      return { ...(inputs?.get(id) ?? { id, password: true }), server: name, source };
-    }),
-  );
+  return {
+    specs: loaded.servers,
+    mayStart: (spec) => spec.config.enabled !== false && (!needsTrust(spec) || isTrusted(spec)),
+  };
+}
+
+/** The inputs that an entry refers to. */
+export function inputRequests({ name, source, config, inputs }: ServerSpec): readonly InputRequest[] {
+  return inputsWanted(config).map((variable): InputRequest => {
+    const id = variable.slice('input:'.length);
+    return { ...(inputs?.get(id) ?? { id, password: true }), server: name, source };
+  });
 }
 
 /** An answer applies to every server of the source, as in the runtime. */
-function keyOf({ source, id }: InputRequest): string {
+function keyOf({ source, id }: Pick<InputRequest, 'source' | 'id'>): string {
   return JSON.stringify([source, id]);
 }
 

@@ -309,7 +309,7 @@ export const ENTRY_SCHEMA = {
   ),
 } satisfies Schema;
 
-/** An entry for a server in this process: only its settings can be described. */
+/** An entry for a server in this process, without the object: only code writes one, so every field must be known. */
 export const SETTINGS_SCHEMA: Schema = {
   type: 'object',
   properties: Object.fromEntries(
@@ -318,4 +318,5 @@ export const SETTINGS_SCHEMA: Schema = {
       schema,
     ]),
   ),
+  additionalProperties: false,
 };

@@ -174,19 +174,22 @@ export interface EntryOAuth {
   readonly tokenUrl?: string;
 }
 
+/** An `McpServer` or a `Server` of the SDK, or any other object with its `connect`. */
+export interface InProcessServer {
+  /**
+   * Connects the server to Troupe's end of an in-memory transport.
+   *
+   * @param transport The server's end, which has not been started. One for each session.
+   */
+  connect(transport: never): Promise<void>;
+}
+
 /** A server object of this process, connected in memory. Recognised by shape, not by class. */
 export interface InProcessServerConfig extends ServerSettings {
   /** Required, since it distinguishes this entry from the others. */
   readonly type: 'in-process';
-  /** An `McpServer` or a `Server` of the SDK, or any other object with its `connect`. */
-  readonly server: {
-    /**
-     * Connects the server to Troupe's end of an in-memory transport.
-     *
-     * @param transport The server's end, which has not been started. One for each session.
-     */
-    connect(transport: never): Promise<void>;
-  };
+  /** The server. */
+  readonly server: InProcessServer;
 }
 /** The entry of one server: a program, an address or an object of this process. */
 export type ServerConfig = StdioServerConfig | HttpServerConfig | InProcessServerConfig;

@@ -94,6 +94,7 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
     report([], 'wrong-type', `expected ${ENTRY_SCHEMA.title}, found ${kindOf(entry)}`);
     return undefined;
   }
+  if (canConnect(entry)) return readInProcess({ server: entry }, report);
   if (entry['type'] === 'in-process' || canConnect(entry['server'])) return readInProcess(entry, report);
   if (!holdsEntries(entry)) reportUnknown(entry, report);
   reportDoubles(entry, report);
@@ -122,12 +123,17 @@ function readInProcess(entry: RawEntry, report: Report): InProcessServerConfig |
     );
     return undefined;
   }
-  const clear = loosened(entry, SETTINGS_SCHEMA, [], report);
-  const fields = readShape(clear, SETTINGS_SCHEMA, [], report) as EntryFields;
+  // Only this host has written the entry, so a field that it does not know is a mistake.
+  const strictly: Report = (path, code, message, severity) =>
+    report(path, code, message, code === 'unknown-field' ? undefined : severity);
+  const { type: _, server: __, ...settings } = entry;
+  const clear = loosened(settings, SETTINGS_SCHEMA, [], strictly);
+  const fields = readShape(clear, SETTINGS_SCHEMA, [], strictly) as EntryFields;
   checkSettings(fields, report);
   return { type: 'in-process', server, ...toNormalForm(fields, 'in-process') };
 }
 
+/** Also an entry that is nothing but the server itself. */
 function canConnect(server: unknown): server is InProcessServerConfig['server'] {
   return isObject(server) && typeof server['connect'] === 'function';
 }

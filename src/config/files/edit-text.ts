@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { printable } from '../entry/problem.js';
 import { isObject } from '../entry/read-shape.js';
 import { readerOf, type Syntax } from './layout.js';
-import { makePositionFinder, repeatsIn, valueOf, type TextTree } from './text-tree.js';
+import { locate, repeatsIn, valueOf, type TextTree } from './text-tree.js';
 
 /** Sets the value at a path, or removes what is there if there is no value. */
 export interface TextEdit {
@@ -21,7 +21,7 @@ export class EditRefused extends Error {
   override readonly name = 'EditRefused';
 }
 
-type Apply = (text: string, edit: TextEdit) => string;
+type Apply = (text: string, edit: TextEdit, tree: TextTree | undefined) => string;
 
 /** Rejects with an `EditRefused`. */
 export async function editText(text: string, syntax: Syntax, edit: TextEdit): Promise<string> {
@@ -33,9 +33,8 @@ export async function editText(text: string, syntax: Syntax, edit: TextEdit): Pr
   const value = before === undefined ? {} : valueOf(before.root);
   const wanted = changed(value, edit.path, edit.value);
   const apply = await APPLY[syntax]();
-  const edited = apply(body, edit);
-  const after = await treeOf(edited, syntax);
-  if (!isDeepStrictEqual(after === undefined ? {} : valueOf(after.root), wanted))
+  const edited = apply(body, edit, before);
+  if (!isDeepStrictEqual(await valueIn(edited, syntax), wanted))
     throw new EditRefused('cannot be changed without changing more than that; edit it by hand');
   return mark + edited;
 }
@@ -45,9 +44,15 @@ const APPLY: Readonly<Record<Syntax, () => Promise<Apply>>> = {
   yaml: async () => (await import('./edit-yaml.js')).editYaml,
   toml: async () => {
     const { stringify } = await import('smol-toml');
-    return (text, edit) => appendTable(text, edit, stringify);
+    return (text, edit, tree) => appendTable(text, edit, { stringify, tree });
   },
 };
+
+/** Undefined if the text cannot be read. */
+async function valueIn(text: string, syntax: Syntax): Promise<unknown> {
+  const parsed = (await readerOf(syntax))(text);
+  return parsed.kind === 'tree' ? valueOf(parsed.tree.root) : parsed.kind === 'empty' ? {} : undefined;
+}
 
 async function treeOf(text: string, syntax: Syntax): Promise<TextTree | undefined> {
   const parsed = (await readerOf(syntax))(text);
@@ -69,29 +74,20 @@ function changed(value: unknown, [first, ...rest]: readonly string[], to: unknow
 function appendTable(
   text: string,
   { path, value }: TextEdit,
-  stringify: (value: Record<string, unknown>) => string,
+  { stringify, tree }: { readonly stringify: (value: never) => string; readonly tree: TextTree | undefined },
 ): string {
-  const name = path.join('.');
-  const line = lineOf(text, path);
-  if (line !== undefined)
-    throw new EditRefused(
-      value === undefined
-        ? `${line}: TOML is not edited, to keep its comments; remove '${printable(name)}' there`
-        : `${line}: TOML is not edited, to keep its comments; set '${printable(name)}' there`,
-    );
+  const [first, second = '', ...rest] = path;
+  const holder = tree?.memberOf(tree.root, first);
+  const entry = holder && tree?.memberOf(holder.node, second);
+  if (tree !== undefined && entry !== undefined) {
+    const { line } = locate(tree, entry, rest);
+    const name = printable(path.join('.'));
+    const to = typeof value === 'boolean' ? ` to ${value}` : '';
+    const what = value === undefined ? `remove '${name}'` : `set '${name}'${to}`;
+    throw new EditRefused(`${line}: TOML is not edited, to keep its comments; ${what} there`);
+  }
   const [eol] = /\r?\n/.exec(text) ?? ['\n'];
   const table = stringify(path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value) as never);
   const start = text === '' || /\n\s*\n$/.test(text) ? '' : text.endsWith('\n') ? eol : eol + eol;
   return text + start + table.trimEnd().replaceAll('\n', eol) + eol;
-}
-
-/** The line of the table that the path leads to, or of the one around it. */
-function lineOf(text: string, path: readonly string[]): number | undefined {
-  const positionAt = makePositionFinder(text);
-  for (let length = path.length; length > 1; length -= 1) {
-    const key = path.slice(0, length).map((step) => `["']?${step.replaceAll(/[^\w-]/g, '\\$&')}["']?`);
-    const header = new RegExp(String.raw`^[ \t]*\[\s*${key.join(String.raw`\s*\.\s*`)}\s*\]`, 'm').exec(text);
-    if (header !== null) return positionAt(header.index).line;
-  }
-  return undefined;
 }

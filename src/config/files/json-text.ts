@@ -67,7 +67,7 @@ function toBrokenText(error: ParseError, body: string, root: TreeNode | undefine
   const isAtEnd = error.offset >= end;
   if (root === undefined && isAtEnd && code === 'ValueExpected') return { kind: 'empty' };
   const expectation = EXPECTATIONS[code] ?? 'this is not JSON';
-  const message = isAtEnd ? `the file ends too early: ${expectation}` : expectation;
+  const message = isAtEnd ? `the text ends too early: ${expectation}` : expectation;
   return {
     kind: 'broken',
     code: 'syntax-error',

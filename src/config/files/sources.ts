@@ -84,15 +84,19 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
 class UnfitFile extends Error {}
 
 /** UTF-8, or UTF-16 if a byte order mark says so; at most 10 MiB. */
-export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
+export const readConfigFile: ReadText = async (path, isPointedAt) =>
+  toText(await readConfigBytes(path, isPointedAt));
+
+/** The same without decoding. */
+export async function readConfigBytes(path: string, isPointedAt = true): Promise<Buffer> {
   const file = await open(path, NEVER_WAITING);
   try {
     requireOrdinary(await file.stat(), isPointedAt);
-    return toText(await readBytes(file));
+    return await readBytes(file);
   } finally {
     await file.close();
   }
-};
+}
 
 /**
  * Rejects for a file of a project in a folder that everybody can write to. Discovery looks for no project there, since

@@ -55,7 +55,7 @@ export interface StateChange {
   readonly from: string | null;
   /** The state after, substates included. */
   readonly to: string;
-  /** The failure that came with the change. */
+  /** The failure that came with the change; given by `replayLog`, not by a log that is only opened. */
   readonly failure?: Failure;
 }
 

@@ -6,6 +6,7 @@ import type { Prompt, Tool } from '../../mcp/server-offers.js';
 import { exposedNames, rawKey } from '../../catalog/naming.js';
 import { ToolRegistry } from '../../catalog/registry.js';
 import { isSameList } from '../../catalog/list-diff.js';
+import type { ToolFilter } from '../../config/entry/tool-filter.js';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { NamingTemplate } from '../../config/entry/server-config.js';
 import type { ServerOffer } from '../../runtime/internals.js';
@@ -34,6 +35,8 @@ export class ClientCatalog {
   /** The template of the present lists. Undefined: names stay as in the server. */
   #naming: NamingTemplate | undefined;
   #shares: readonly Share[] = [];
+  /** What is pinned and grouped: it decides which tools are offered at once. */
+  #filters: readonly ToolFilter[] = [];
   #lists: Lists = NO_LISTS;
   #addresses = new ResourceAddresses([]);
   #tools: ReadonlyMap<string, Named> = new Map();
@@ -124,6 +127,9 @@ export class ClientCatalog {
     const isRenamed = naming !== this.#naming;
     this.#naming = naming;
     this.#shares = shares;
+    const filters = shares.map(([server]) => this.#view.filter(server));
+    if (!isSameList(filters, this.#filters)) this.#unreported.add('tools');
+    this.#filters = filters;
     if (isRenamed || !isSame('tools')) this.#takeTools(shares);
     if (isRenamed || !isSame('prompts')) this.#takePrompts(shares);
     if (isSame('resources') && isSame('resourceTemplates')) return;

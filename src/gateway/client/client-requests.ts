@@ -401,8 +401,10 @@ export class ClientRequests {
 
   /** A server that does not work may be the one that has it. */
   #unknownTool(name: string): Error {
-    const { view } = this.#parts;
+    const { view, offering } = this.#parts;
     const tool = name.slice(0, 200);
+    const server = offering.serverNamedBy(name, view.unseen);
+    if (server !== undefined) return needsSession(server, tool);
     const away = notWorking(view.statuses);
     const { message } = whyLeftOut(tool, view.statuses) ?? unknownTool(tool, away);
     const data = { tool, ...(away.length === 0 ? {} : { servers: outcomesOf(away) }) };
@@ -418,6 +420,11 @@ export class ClientRequests {
       if (typeof id === 'string') client.awaits(error.server ?? '', id);
     }
   }
+}
+
+function needsSession(server: string, tool: string): RpcError {
+  const message = `No server offers this client a tool called '${tool}'. '${server}' keeps something for each client (isolation: 'per-session'), so only clients with a session, or with a subject of their own, can use its tools.`;
+  return new RpcError(RPC.invalidParams, message, { tool, server, reason: 'needs-session' });
 }
 
 function uriOf({ params }: ClientRequest): string {

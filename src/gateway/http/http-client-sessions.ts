@@ -104,7 +104,10 @@ export class HttpSessions {
     this.#open.set(id, open);
     http.onerror = ({ message: text }) => logger.error(text);
     try {
-      const about = place.server === undefined ? {} : { server: place.server };
+      const about = {
+        ...(place.server !== undefined && { server: place.server }),
+        ...(subject !== undefined && { subject }),
+      };
       open.gateway = await gateway.connect(http, { ...about, endsWhenIdle: true });
     } catch (error) {
       await http.close();

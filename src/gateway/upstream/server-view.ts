@@ -47,6 +47,11 @@ export class ServerView {
     return this.#names((row) => isEnabled(row) && this.#parts.isSeen(row));
   }
 
+  /** Names of those that the client may not use. */
+  get unseen(): readonly string[] {
+    return this.#names((row) => isEnabled(row) && !this.#parts.isSeen(row));
+  }
+
   /** Includes disabled servers. */
   get statuses(): readonly ServerStatus[] {
     return this.#names(() => true).flatMap((server) => this.connection(server)?.status ?? []);

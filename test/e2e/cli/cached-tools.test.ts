@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { useInotify } from '../../support/inotify.js';
 import { stubUser } from '../../support/stub-user.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -76,6 +76,12 @@ describe('a lazy server whose tools are cached', () => {
     expect(wasStarted()).toBe(true);
     writeFileSync(path('more'), '');
     expect(await troupe('call', 'mcp__lazy__more', 'text=hello')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is named to a person who names only its tool.', async () => {
+    const { code, stderr } = await troupe('call', 'tool_1');
+    expect([code, wasStarted()]).toEqual([2, false]);
+    expect(stderr).toContain("did you mean 'lazy/tool_1'?");
   });
 
   it('is started by a call of a tool that it does not have, and then named in the error.', async () => {

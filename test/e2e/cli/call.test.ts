@@ -34,6 +34,19 @@ describe('troupe call', () => {
     expect(JSON.parse(stdout)).toEqual({ content: [{ type: 'text', text: 'Echo: hello' }] });
   });
 
+  it('quotes what the server wrote before it was lost with the call.', async () => {
+    const config = team().write('dying.json', { dying: faulty('dies-in-a-call') });
+    const { code, stderr } = await runTroupe([
+      'call',
+      'dying/lamp_set',
+      'lamp=porch',
+      'on=true',
+      '--config',
+      config,
+    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/unknown whether .* short circuit\n$/)]);
+  });
+
   it('starts only the server that can have the tool.', async () => {
     const journal = join(team().folder, 'journal');
     const config = team().write('one.json', {

@@ -64,6 +64,7 @@ describe('completion works', () => {
 
   it.each(Object.keys(SHELLS))('in %s.', async (name) => {
     const { words, setUp } = SHELLS[name] ?? { words: [], setUp: '' };
+    const colons = team().write('colons.json', { 'a:b': QUICK });
     const folder = join(team().folder, name);
     mkdirSync(folder);
     symlinkSync(MAIN, join(folder, 'troupe'));
@@ -91,6 +92,7 @@ describe('completion works', () => {
         `troupe --config '${config}' call quick/e`,
         `troupe --config '${config}' call quick/echo`,
       );
+      await completes(`troupe --config '${colons}' check a:`, `troupe --config '${colons}' check a:b`);
       await completes('troupe machine m', 'troupe machine manager');
       await completes('troupe machine manager --format m', 'troupe machine manager --format mermaid');
       await completes('troupe machine manager --format=m', 'troupe machine manager --format=mermaid');

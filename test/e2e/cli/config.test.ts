@@ -140,12 +140,12 @@ describe('a command without --config and --add', () => {
   it('reports a file that it cannot read.', async () => {
     const alone = await run('eve/project', 'check');
     expect(alone.code).toBe(2);
-    expect(alone.stderr).toMatch(/^troupe: ~\/\.gemini\/settings\.json:1:\d+: the file ends too early/);
+    expect(alone.stderr).toMatch(/^troupe: ~\/\.gemini\/settings\.json:1:\d+: the text ends too early/);
     put('eve/project/.mcp.json', { mcpServers: { ferry: { url: 'https://ferry.example/mcp' } } });
     const { code, stdout, stderr } = await run('eve/project', 'config');
     expect(code).toBe(1);
     expect(stdout).toContain('ferry');
-    expect(stderr).toMatch(/^~\/\.gemini\/settings\.json:1:\d+: the file ends too early/);
+    expect(stderr).toMatch(/^~\/\.gemini\/settings\.json:1:\d+: the text ends too early/);
   });
 });
 

@@ -1,8 +1,11 @@
 import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { SAME_PRESS_MS } from '../../../src/cli/exit.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { MISSING, QUICK, useTeam } from '../../support/team.js';
+import { faulty, MISSING, QUICK, useTeam } from '../../support/team.js';
 import { TerminalProcess, type TerminalOptions } from '../../support/terminal-process.js';
+import { MAIN } from '../../support/troupe-process.js';
 
 useLeakCheck();
 const team = useTeam();
@@ -108,6 +111,36 @@ describe('troupe up on a terminal', () => {
       false,
       expect.stringMatching(/^1 of 1 ready, until/),
     ]);
+  });
+
+  it('kills what does not stop after a second Ctrl-C.', async () => {
+    const deaf = { ...faulty('deaf-to-shutdown'), policy: { stop: { stdinEndMs: 60_000 } } };
+    const terminal = up({ deaf });
+    await terminal.shows(/1 of 1 ready/);
+    terminal.type('q');
+    await terminal.shows(/Stopping; Ctrl-C again forces it/);
+    await pause(SAME_PRESS_MS);
+    terminal.type('\u0003');
+    expect(await terminal.finished()).toBe(0);
+    expect(terminal.isAlternative).toBe(false);
+  });
+
+  it('gives the terminal back when an error ends the process, which is shown.', async () => {
+    const config = team().write('console.json', { quick: QUICK });
+    const crash = 'data:text/javascript,process.on("SIGUSR2",()=>{throw new Error("boom")})';
+    const terminal = new TerminalProcess(process.execPath, [
+      '--import',
+      crash,
+      MAIN,
+      'up',
+      '--config',
+      config,
+    ]);
+    opened.push(terminal);
+    await terminal.shows(/1 of 1 ready/);
+    terminal.signal('SIGUSR2');
+    expect(await terminal.finished()).toBe(1);
+    expect([terminal.isAlternative, terminal.text]).toEqual([false, expect.stringContaining('Error: boom')]);
   });
 
   it('can be suspended and resumed in a shell.', async () => {

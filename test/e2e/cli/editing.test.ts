@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -95,6 +96,8 @@ describe('a command that edits', () => {
   it.each([
     ['a name that is taken', ['add', 'theirs', 'y'], '--force'],
     ['a broken entry', ['add', 'bad', 'https://'], 'url'],
+    ['an address of another kind', ['add', 'bad', 'ftp://example.com'], 'url'],
+    ['an address with arguments', ['add', 'bad', 'https://example.com', 'x'], 'address'],
     ['an unknown server', ['remove', 'their'], "did you mean 'theirs'?"],
     ['a header for a command', ['add', 'bad', 'x', '--header', 'A: b'], '--header'],
   ])('refuses %s and changes nothing.', async (_, words, reason) => {
@@ -104,5 +107,22 @@ describe('a command that edits', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(reason);
     expect(read('.mcp.json')).toBe(text);
+  });
+
+  it('refuses a file that is read-only, and one that is none, and waits for neither.', async () => {
+    const text = '{ "mcpServers": {} }';
+    writeFileSync(join(project, '.mcp.json'), text);
+    chmodSync(join(project, '.mcp.json'), 0o444);
+    const readOnly = await troupe('add', 'mine', ...QUICK_WORDS);
+    expect([readOnly.code, readOnly.stdout, read('.mcp.json')]).toEqual([2, '', text]);
+    expect(readOnly.stderr).toContain('read-only');
+    execFileSync('mkfifo', [join(project, 'pipe.json')]);
+    const pipe = await troupe('add', '--config', 'pipe.json', 'mine', ...QUICK_WORDS);
+    expect([pipe.code, pipe.stderr]).toEqual([2, 'troupe: pipe.json is a pipe; give a file\n']);
+  });
+
+  it('names the next command so that it can be copied.', async () => {
+    const { stderr } = await troupe('add', 'my files', 'x', '--config', 'some.json');
+    expect(stderr).toContain("troupe check 'my files' --config some.json\n");
   });
 });

@@ -11,7 +11,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTroupe, type ServerConfig, type ServerSettings, type Troupe } from '../../../src/index.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { inProcessServer } from '../../support/era-server.mjs';
+import { inProcessServer, type DroppingServer } from '../../support/era-server.mjs';
+import { inProcessServer as firstSdkServer } from '../../support/first-sdk-server.mjs';
 
 useLeakCheck();
 
@@ -31,10 +32,9 @@ interface Place {
   lose(troupe: Troupe): Promise<void>;
 }
 
-async function listen(era: ServerEra, port: number): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [PROGRAM, era, String(port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** Runs a program with its arguments, the last of which is the port. */
+async function listen(args: readonly string[], port: number): Promise<{ child: ChildProcess; port: number }> {
+  const child = spawn(process.execPath, [...args, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, port: Number(line) };
 }
@@ -45,32 +45,38 @@ async function kill(child: ChildProcess): Promise<void> {
   await over;
 }
 
+async function overHttp(args: readonly string[], protocol: Protocol): Promise<Place> {
+  const place = await listen(args, 0);
+  let { child } = place;
+  onTestFinished(() => kill(child));
+  const url = `http://127.0.0.1:${place.port}/mcp`;
+  return {
+    entry: { type: 'http', url, protocol, policy: POLICY },
+    lose: async () => {
+      await kill(child);
+      ({ child } = await listen(args, place.port));
+    },
+  };
+}
+
+function inThisProcess(server: DroppingServer, protocol: Protocol): Place {
+  return { entry: { type: 'in-process', server, protocol, policy: POLICY }, lose: () => server.drop() };
+}
+
 const PLACES: Readonly<Record<string, (era: ServerEra, protocol: Protocol) => Promise<Place>>> = {
   stdio: async (era, protocol) => ({
     entry: { command: process.execPath, args: [PROGRAM, era], protocol, policy: POLICY },
     lose: async ({ status }) => void process.kill(status[0]!.pid!, 'SIGKILL'),
   }),
-  http: async (era, protocol) => {
-    const place = await listen(era, 0);
-    let { child } = place;
-    onTestFinished(() => kill(child));
-    const url = `http://127.0.0.1:${place.port}/mcp`;
-    return {
-      entry: { type: 'http', url, protocol, policy: POLICY },
-      lose: async () => {
-        await kill(child);
-        ({ child } = await listen(era, place.port));
-      },
-    };
-  },
+  http: (era, protocol) => overHttp([PROGRAM, era], protocol),
+  'in-process': async (era, protocol) => inThisProcess(inProcessServer(era), protocol),
   'stdio, with the first version of the SDK': async (_, protocol) => ({
     entry: { command: process.execPath, args: [FIRST_SDK], protocol, policy: POLICY },
     lose: async ({ status }) => void process.kill(status[0]!.pid!, 'SIGKILL'),
   }),
-  'in-process': async (era, protocol) => {
-    const server = inProcessServer(era);
-    return { entry: { type: 'in-process', server, protocol, policy: POLICY }, lose: () => server.drop() };
-  },
+  'http, with the first version of the SDK': (_, protocol) => overHttp([FIRST_SDK], protocol),
+  'in-process, with the first version of the SDK': async (_, protocol) =>
+    inThisProcess(firstSdkServer(), protocol),
 };
 
 const MATRIX: readonly (readonly [string, ServerEra, Protocol, string])[] = [
@@ -79,6 +85,8 @@ const MATRIX: readonly (readonly [string, ServerEra, Protocol, string])[] = [
   ['stdio', 'both', 'auto', OLD],
   ['stdio', 'both', 'new', NEW],
   ['stdio, with the first version of the SDK', 'old', 'auto', OLD],
+  ['http, with the first version of the SDK', 'old', 'auto', OLD],
+  ['in-process, with the first version of the SDK', 'old', 'auto', OLD],
   ['http', 'old', 'auto', OLD],
   ['http', 'new', 'auto', NEW],
   ['http', 'both', 'auto', NEW],
@@ -149,7 +157,7 @@ describe('a server of the SDK', () => {
       const isAgain = (event: { generation: number }): boolean => event.generation > generation;
       const again = events.next('connection.ready', isAgain);
       await lose(troupe);
-      if (carrier === 'http') {
+      if (carrier.startsWith('http')) {
         // There is no session that could be lost; a call goes to the new process.
         await vi.waitUntil(() => call('echo', { text: 'x' }).catch(() => false), { timeout: PATIENCE_MS });
       } else await again;

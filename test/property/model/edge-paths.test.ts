@@ -7,18 +7,17 @@ import type { ConnectionInput } from '../../../machines/connection/connection.ev
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { reviewMachine } from '../../../machines/review/review.machine.js';
-import { connectionModel } from '../../../src/testing/connection-model.js';
 import { edgePaths, walkEdgePath } from '../../../src/testing/edge-paths.js';
 import { ChartEdges } from '../../support/chart-edges.js';
 import { ConnectionDriver } from '../../support/connection-driver.js';
+import { CONNECTION_PATHS } from './connection-paths.js';
 import { HeldConnection } from './held-connection.js';
 import { HeldReview, REVIEW_MODEL } from './held-review.js';
 import { MANAGER_MODEL, PUPPET_MANAGER, PuppetManager } from './puppet-manager.js';
 
 describe('the connection', () => {
   const edges = new ChartEdges(connectionMachine);
-  const model = connectionModel();
-  const { paths, missing } = edgePaths(model.machine, model);
+  const { paths, missing } = CONNECTION_PATHS;
 
   it.each(paths.map((path) => [path.title, path] as const))('goes from %s.', async (_, path) => {
     const driver = new ConnectionDriver({ ...(path.input as ConnectionInput), inspect: edges.count });

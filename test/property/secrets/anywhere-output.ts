@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { discoverServers } from '../../../src/servers/discover.js';
 import type { InspectionCopy } from '../../../src/inspector/inspection-copies.js';
 import { INSPECTION_PATHS } from '../../../src/inspector/page-protocol.js';

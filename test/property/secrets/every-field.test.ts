@@ -8,11 +8,12 @@ import type { Failure } from '../../../machines/policy/failure.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from '../../../src/lifecycle/event.js';
 import { Publisher } from '../../../src/lifecycle/publish.js';
 import { createMask } from '../../../src/secrets/secrets.js';
-import { maskForms } from '../../../src/secrets/secret-text.js';
+import { maskShown } from '../../../src/secrets/secret-text.js';
 import { toRedact } from '../../../src/secrets/redact.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
 const TEXT = 'before SECRET after';
+const SIGN_IN = 'https://auth.test/authorize?client_id=a&state=zPUaT0XHQpIq69br8uPBSu0nN4mbCQ1D';
 type Body<K extends LifecycleEventType> = Omit<Extract<LifecycleEventBody, { type: K }>, 'type'>;
 
 const about = { server: 'docs', generation: 1 } as const;
@@ -48,7 +49,8 @@ const SAMPLES: { readonly [K in LifecycleEventType]: Required<Body<K>> } = {
   'connection.stopped': { ...about, reason: 'stop' },
   'connection.rejected': { ...about, state: 'ready', event: 'a', reason: 'unhandled', allowed: [] },
   'connection.trustRequired': about,
-  'connection.authRequired': { ...about, url: TEXT },
+  // A person opens the address as it is.
+  'connection.authRequired': { ...about, url: SIGN_IN },
   'connection.authSettled': { ...about, failure },
   'catalog.changed': {
     ...about,
@@ -95,7 +97,7 @@ async function published(type: LifecycleEventType, secret: string, known: string
   const publisher = new Publisher(
     createControlledClock(),
     undefined,
-    () => (text) => redact(maskForms(known$(text))),
+    () => (text) => redact(maskShown(known$(text))),
   );
   const events: LifecycleEvent[] = [];
   publisher.events$.subscribe((event) => events.push(event));
@@ -120,4 +122,8 @@ describe.each(Object.entries(KINDS))('a secret %s', (kind, secrets) => {
       { numRuns: 3 },
     );
   });
+});
+
+it('the address of a sign-in arrives as it is.', async () => {
+  expect(await published('connection.authRequired', 'secret', 'secret')).toMatchObject([{ url: SIGN_IN }]);
 });

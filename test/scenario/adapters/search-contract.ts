@@ -3,13 +3,16 @@
  * tool, and not the tool for calling it.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ServerSettings } from '../../../src/config/entry/server-config.js';
 import type { OutgoingCall } from '../../../src/calls/hooks.js';
 import type { TroupeOptions } from '../../../src/options.js';
 import { createMemoryReviewStore } from '../../../src/review/review-store.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import type { RunOptions, ScriptedAgent, ScriptedCall, SeenStep } from '../../support/agents/agent.js';
-import { ScriptedServer, tool, type Script } from '../../support/scripted-server.js';
-import { inProcess } from '../../support/test-troupe.js';
+import { createMemoryCatalogStore } from '../../../src/catalog/cache-store.js';
+import { ScriptedServer, silent, text, tool, type Script } from '../../support/scripted-server.js';
+import { fakeProgram, FakeServer } from '../../support/fake-server.js';
+import { inProcess, makeTroupe, whenEmits } from '../../support/test-troupe.js';
 
 const MANY = Array.from({ length: 60 }, (_, index) => tool(`get_record_${index}`));
 const TOOLS = [...MANY, tool('echo'), tool('create_invoice'), tool('pinned_help')];
@@ -167,6 +170,82 @@ export function describeSearch(agents: readonly (ScriptedAgent & { readonly ends
       expect(first?.offered.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool_']);
       await run(troupe, [{ name: 'call_tool_', args: { name: 'call_tool' } }]);
       expect(server.of('tools/call').map(({ params }) => params['name'])).toEqual(['call_tool']);
+    });
+
+    it.each([
+      ['a read-only tool once', { readOnlyHint: true }, 2],
+      [
+        'an idempotent tool once, even if it is destructive',
+        { destructiveHint: true, idempotentHint: true },
+        2,
+      ],
+      ['no other tool: its outcome is unknown', { readOnlyHint: false }, 1],
+    ])('repeats %s when the server is lost during a call', async (_, annotations, calls) => {
+      const { server, troupe } = await openShop(
+        {},
+        {
+          tools: [...TOOLS, tool('act', { annotations })],
+          on: { 'tools/call': (__, { session }) => (session === 1 ? silent({}, {} as never) : text('done')) },
+        },
+      );
+      const outcomes: string[][] = [];
+      troupe.events$.subscribe((event) => {
+        if (event.type === 'call.finished') outcomes.push([event.tool, event.outcome]);
+      });
+      const running = run(troupe, [{ name: 'call_tool', args: { name: 'mcp__shop__act' } }]);
+      await server.whenReceived('tools/call');
+      await server.die();
+      const [answer] = answersOf(await running);
+      expect(server.of('tools/call').map(({ params }) => params['name'])).toEqual(Array(calls).fill('act'));
+      expect(outcomes.at(-1)).toEqual(['act', calls === 2 ? 'answered' : 'outcome-unknown']);
+      if (calls === 2) expect(answer).toMatch(/^<mcp_tool_output server="shop" tool="act" .*\ndone\n/);
+      else expect(answer).toMatch(/^MCP error: /);
+    });
+
+    it('finds the tools of servers that sleep, and starts one with the call of its tool', async () => {
+      const cache = createMemoryCatalogStore();
+      const shop = new FakeServer(undefined, { tools: TOOLS });
+      const house = new FakeServer(undefined, { tools: [tool('open_door')] });
+      const started = async (settings: ServerSettings): Promise<Troupe> => {
+        const servers = { shop: fakeProgram(shop, settings), house: fakeProgram(house, settings) };
+        const made = makeTroupe({ servers, cache });
+        onTestFinished(() => made.close());
+        await made.start({ signal: AbortSignal.timeout(START_LIMIT_MS) });
+        return made;
+      };
+      await (await started({})).close();
+      for (const { transports } of [shop, house]) transports.splice(0);
+      const troupe = await started({ start: 'lazy' });
+      const seen = await run(troupe, [
+        { name: 'search_tools', args: { query: 'invoice' } },
+        { name: 'describe_tool', args: { name: 'mcp__house__open_door' } },
+      ]);
+      expect(answersOf(seen)[0]).toContain('"mcp__shop__create_invoice"');
+      expect(answersOf(seen)[1]).toContain('does open_door');
+      expect([shop.transports.length, house.transports.length]).toEqual([0, 0]);
+      await run(troupe, [echo()]);
+      expect(shop.peer.of('tools/call')).toHaveLength(1);
+      expect([shop.transports.length, house.transports.length]).toEqual([1, 0]);
+    });
+
+    it('offers all tools or the search, as the tools of a server and its pinned ones change', async () => {
+      const { server, troupe } = await openShop({}, { tools: [tool('echo'), tool('pinned_help')] });
+      const offered = async (): Promise<(string | undefined)[]> =>
+        (await run(troupe, [], { offer: { maxTokens: 1_000 } }))[0]?.offered.map(({ name }) => name) ?? [];
+      const all = troupe.tools.map(({ name }) => name);
+      const become = async (tools: Script['tools'] & object): Promise<void> => {
+        const changed = whenEmits(troupe.events$, ({ type }) => type === 'catalog.changed');
+        server.changeTools(tools);
+        await changed;
+      };
+      expect(await offered()).toEqual(all);
+      await become(TOOLS);
+      expect(await offered()).toEqual(['mcp__shop__pinned_help', ...SEARCH_TOOLS]);
+      await troupe.reload({ shop: inProcess(server, { tools: { pinned: ['echo'] } }) });
+      expect(await offered()).toEqual(['mcp__shop__echo', ...SEARCH_TOOLS]);
+      expect(server.sessions).toBe(1);
+      await become([tool('echo')]);
+      expect(await offered()).toEqual(['mcp__shop__echo']);
     });
   });
 }

@@ -1,7 +1,11 @@
 /** How long lists hold, as servers of the new era say (MCP 2026-07-28, "Caching"). */
 import { describe, expect, it } from 'vitest';
 import { tool } from '../../../src/testing/ordinary-answers.js';
+import { createMemoryCatalogStore } from '../../../src/catalog/cache-store.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
+import { fakeRemote, FakeServer } from '../../support/fake-server.js';
+import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { ScriptedServer, type Script } from '../../support/scripted-server.js';
 import { inProcess, passTime, useTroupes } from '../../support/test-troupe.js';
@@ -116,5 +120,38 @@ describe('the time for which a list holds', () => {
     await clock.advance(TTL_MS);
     await call();
     expect(times('tools/list')).toBe(2);
+  });
+});
+
+describe('lists that a server gives as private', () => {
+  useLeakCheck();
+  const { make } = useTroupes();
+
+  it.each([
+    ['ada', ['mine']],
+    ['bob', []],
+  ])('are cached for the account ada, and known early to %s as %j', async (account, known) => {
+    const lists = { tools: [tool('mine')], ttlMs: TTL_MS, cacheScope: 'private' };
+    const server = new FakeServer(() => ({ kind: 'http' }), {
+      era: 'new',
+      on: { 'tools/list': { result: lists } },
+    });
+    const entry = (name: string): ServerConfig =>
+      ({ ...fakeRemote(server), oauth: { account: name } }) as ServerConfig;
+    const cache = createMemoryCatalogStore();
+    const before = make({ servers: { a: entry('ada') }, cache });
+    await passTime(before.clock, before.troupe.start());
+    expect(before.troupe.tools).toHaveLength(1);
+    await passTime(before.clock, before.troupe.close());
+
+    const gate = createGate();
+    server.beforeCreate = () => gate.promise;
+    const { troupe, clock } = make({ servers: { a: entry(account) }, cache });
+    const starting = troupe.start();
+    await clock.advance(1_000);
+    expect(troupe.tools.map((each) => each.tool)).toEqual(known);
+    gate.open();
+    await passTime(clock, starting);
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['mine']);
   });
 });

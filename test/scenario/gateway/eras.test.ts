@@ -5,7 +5,8 @@ import type { ServeHttpOptions } from '../../../src/gateway/http/serve-http-opti
 import { ask } from '../../support/gateway-http-client.js';
 import { useGateways } from '../../support/gateway-rig.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { refuse, ScriptedServer, text, type Handler } from '../../support/scripted-server.js';
+import { refuse, ScriptedServer, text, tool, type Handler } from '../../support/scripted-server.js';
+import type { ServerSettings } from '../../../src/config/entry/server-config.js';
 import type { TaskState } from '../../../src/testing/server-script.js';
 import { requestHeaders } from '../../../src/protocol/mirrored-headers.js';
 import { exchange, metaOf, NEW, type Answer, type Stateless } from '../../support/stateless-http-client.js';
@@ -40,8 +41,9 @@ const asking =
       ? { resultType: 'input_required', inputRequests: requests, requestState: 'sealed' }
       : text(JSON.stringify([params['inputResponses'], params['requestState']]));
 
-async function serve(server: ScriptedServer, http: ServeHttpOptions = {}) {
-  const { gateway, clock, client } = gateways.make({ servers: { s: inProcess(server) }, cache: false });
+async function serve(server: ScriptedServer, http: ServeHttpOptions = {}, settings: ServerSettings = {}) {
+  const servers = { s: inProcess(server, settings) };
+  const { gateway, clock, client } = gateways.make({ servers, cache: false });
   await passTime(clock, gateway.start());
   const service = await serveHttp(gateway, { clock, ...http });
   services.push(service);
@@ -271,5 +273,26 @@ describe('What a server gives as private', () => {
     expect(answers.map(({ result }) => result)).toMatchObject(
       ['1', '2', '3'].map((text) => ({ contents: [{ text }], ...hints })),
     );
+  });
+
+  it('as a list is seen by its user alone: each has a connection of its own, and what that lists.', async () => {
+    const listed = (_: Params, { session }: { readonly session: number }): Params => ({
+      tools: [tool(`of-${session}`)],
+      ttlMs: 60_000,
+      cacheScope: 'private',
+    });
+    const server = new ScriptedServer({ era: 'new', on: { 'tools/list': listed } });
+    const verifyToken = async (token: string) => ({ subject: token, scopes: [] });
+    const oauth = { issuers: ['https://as.example'], verifyToken };
+    const { service, clock } = await serve(server, { oauth }, { isolation: 'per-session' });
+    const listOf = async (user: string): Promise<unknown> => {
+      const about = { headers: { authorization: `Bearer ${user}` } };
+      const { result } = await passTime(clock, exchange(service.port, 'tools/list', {}, about));
+      expect(result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+      return (result?.['tools'] as { name: string }[]).map(({ name }) => name);
+    };
+    const [ada, bob] = [await listOf('ada'), await listOf('bob')];
+    expect(ada).not.toEqual(bob);
+    expect([await listOf('ada'), await listOf('bob')]).toEqual([ada, bob]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { fakeProgram, FakeServer } from '../../support/fake-server.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { text } from '../../support/scripted-server.js';
+import { text, tool } from '../../support/scripted-server.js';
 import { passTime } from '../../support/test-troupe.js';
 import { ANSWERS_ALL, useGateways, type TestClient } from '../../support/gateway-rig.js';
 
@@ -60,6 +60,28 @@ describe("a client's own connections", () => {
     const eve = await passTime(clock, client('Eve', { capabilities: { roots: {} } }));
     expect(await passTime(clock, offered(eve))).toEqual(known);
     expect(server.transports).toHaveLength(before + 2);
+  });
+
+  it('are listed anew for another subject: a list may be private', async () => {
+    const lists = {
+      'tools/list': (_: object, { session }: { session: number }) => ({ tools: [tool(`of-${session}`)] }),
+    };
+    const server = new FakeServer(undefined, { era: 'new', on: lists });
+    const { gateway, client, clock } = make({
+      servers: { a: fakeProgram(server, { protocol: 'new', isolation: 'per-session' }) },
+    });
+    await passTime(clock, gateway.start());
+    const listOf = async (subject: string, name: string): Promise<string[]> => {
+      const one = await passTime(clock, client(name, { subject }));
+      const { tools } = await passTime(clock, one.client.listTools());
+      return tools.map((each) => each.name);
+    };
+    const [ada, again, bob] = [
+      await listOf('ada', 'first'),
+      await listOf('ada', 'second'),
+      await listOf('bob', 'third'),
+    ];
+    expect([ada, again, bob]).toEqual([['mcp__a__of-2'], ['mcp__a__of-2'], ['mcp__a__of-3']]);
   });
 
   it('ask the user once for the inputs of their entries', async () => {

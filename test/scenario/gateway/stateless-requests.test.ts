@@ -261,8 +261,15 @@ describe('A client without a session', () => {
   it('sees no server that keeps state for each client, unless it has a name.', async () => {
     const upstream = new AskingUpstream();
     const entry = upstream.entry({ isolation: 'per-session' });
-    const { ask } = await serve({ s: entry });
+    const { ask, call } = await serve({ s: entry });
     expect((await ask('tools/list')).result?.['tools']).toEqual([]);
+    expect((await call('raw')).error).toMatchObject({
+      code: -32602,
+      data: { server: 's', reason: 'needs-session' },
+    });
+    expect((await ask('tools/call', { name: 'mcp__other__raw', arguments: {} })).error?.data).toEqual({
+      tool: 'mcp__other__raw',
+    });
     const verifyToken = async (token: string) => ({ subject: token, scopes: [] });
     const named = await serve({ s: entry }, {}, { oauth: { issuers: ['https://as.example'], verifyToken } });
     const listed = await named.ask('tools/list', {}, { headers: { authorization: 'Bearer ada' } });

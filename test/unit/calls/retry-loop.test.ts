@@ -79,11 +79,11 @@ it.each([
 ])('A call that became a task goes on only over a session %s.', async (_, plan, expected) => {
   const task = taskIn({ taskId: 't' }, 0);
   const first = sessionWith({
+    follow: () => Promise.reject(new Error('It is lost.')),
     request: (_method, _params, options) => {
       options?.watcher?.begun(task);
       return Promise.reject(new RequestLostError({ code: 'connection-lost', message: 'It broke.' }, true));
     },
-    follow: () => Promise.reject(new Error('This session is lost.')),
   });
   const followed: Task[] = [];
   const client: Partial<ProtocolClient> = {

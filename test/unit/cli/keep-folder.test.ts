@@ -6,7 +6,7 @@ import { join, resolve, sep } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepFolder } from '../../../src/cli/import-file.js';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { expandConfig } from '../../../src/config/entry/expand.js';
 import type { ServerSpec } from '../../../src/config/entry/server-spec.js';
 import type {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { PACKAGE } from '../../../src/package.js';
 import { FakeStream } from '../../support/fake-stream.js';
 
@@ -31,7 +31,8 @@ async function troupe(...args: readonly string[]) {
 
 describe('the command line', () => {
   it('prints its version.', async () => {
-    expect(await troupe('--version')).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
+    for (const flag of ['--version', '-v'])
+      expect(await troupe(flag)).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
   });
 
   it('has help for itself and for every command.', async () => {

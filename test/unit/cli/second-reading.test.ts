@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../src/cli/program.js';
+import { run } from '../../support/run-command.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { FakeStream } from '../../support/fake-stream.js';
 import { stubUser } from '../../support/stub-user.js';

@@ -45,6 +45,75 @@ describe('an edit', () => {
       expect(removed).toContain(kept);
   });
 
+  it.each([
+    [
+      'a member in the middle',
+      REMOVE,
+      `{
+  "mcpServers": {
+    // about a
+    // about z
+    "z": { "command": "z" } // of z
+    // end
+  }
+}
+`,
+    ],
+    [
+      'the last member',
+      { path: ['mcpServers', 'z'] } as const,
+      `{
+  "mcpServers": {
+    // about a
+    "a": { "command": "a" } // of a
+    // about z
+    // end
+  }
+}
+`,
+    ],
+    [
+      'none: it adds one',
+      { path: ['mcpServers', 'b'], value: { command: 'b' } } as const,
+      `{
+  "mcpServers": {
+    // about a
+    "a": { "command": "a" }, // of a
+    // about z
+    "z": { "command": "z" }, // of z
+    "b": {
+      "command": "b"
+    }
+    // end
+  }
+}
+`,
+    ],
+  ])('leaves every comment of JSON at its line if it removes %s.', async (_, edit, expected) => {
+    const text = `{
+  "mcpServers": {
+    // about a
+    "a": { "command": "a" }, // of a
+    // about z
+    "z": { "command": "z" } // of z
+    // end
+  }
+}
+`;
+    expect(await editText(text, 'json', edit)).toBe(expected);
+    const withCommas = text.replace('"z" } // of z', '"z" }, // of z');
+    const rest = (each: string): string => each.replaceAll(/,(?= *\/\/)|,$|(?<=\}),(?=\n)/gm, '');
+    expect(rest(await editText(withCommas, 'json', edit))).toBe(rest(expected));
+  });
+
+  it('removes a member of JSON from a line with others.', async () => {
+    const text = '{ "mcpServers": { "a": {}, /* z */ "z": {} } }';
+    expect(await editText(text, 'json', REMOVE)).toBe('{ "mcpServers": { /* z */ "z": {} } }');
+    expect(await editText(text, 'json', { path: ['mcpServers', 'z'] })).toBe(
+      '{ "mcpServers": { "a": {} /* z */ } }',
+    );
+  });
+
   it('changes YAML in one place, with its comments, order, quotes and indentation.', async () => {
     expect(await editText(YAML_TEXT, 'yaml', DISABLE)).toBe(
       YAML_TEXT.replace('# after a\n', '# after a\n        enabled: false\n'),
@@ -56,6 +125,39 @@ describe('an edit', () => {
     for (const kept of ['# first', "theme: 'dark'", 'z: { command: z }']) expect(removed).toContain(kept);
   });
 
+  it('changes no line of YAML but those of the member.', async () => {
+    const text = [
+      'a_first: [x]   # tight',
+      'mcpServers:',
+      '  # about a',
+      '  a:',
+      '    command: node   # of a',
+      '    disabled: true  # off',
+      '  # about b',
+      '  b:',
+      '    command: |',
+      '      text',
+      '    # tail of b',
+      '',
+      'last: { y: 1 } # end',
+      '',
+    ];
+    const edited = async (path: readonly [string, ...string[]], value?: unknown): Promise<string[]> => {
+      const edit = { path, ...(value !== undefined && { value }) };
+      return (await editText(text.join('\n'), 'yaml', edit)).split('\n');
+    };
+    const without = (from: number, to: number): string[] => text.toSpliced(from, to - from);
+    expect(await edited(['mcpServers', 'a', 'disabled'])).toEqual(without(5, 6));
+    expect(await edited(['mcpServers', 'a'])).toEqual(without(3, 6));
+    expect(await edited(['mcpServers', 'b'])).toEqual(without(7, 11));
+    expect(await edited(['mcpServers', 'c'], { command: 'c', args: ['d'] })).toEqual(
+      text.toSpliced(11, 0, '  c:', '    command: c', '    args:', '      - d'),
+    );
+    expect(await edited(['mcpServers', 'a', 'enabled'], false)).toEqual(
+      text.toSpliced(6, 0, '    enabled: false'),
+    );
+  });
+
   it('adds a table to TOML at its end, and refuses every other change with its line.', async () => {
     const text = '# first\n[mcp_servers.a]\ncommand = "a" # after a\n';
     const added = await editText(text, 'toml', { path: ['mcp_servers', 'b'], value: ENTRY });
@@ -64,6 +166,12 @@ describe('an edit', () => {
       const edit = { path: ['mcp_servers', 'a'], ...(value && { value }) } as const;
       await expect(editText(text, 'toml', edit)).rejects.toThrow(/^2: /);
     }
+    const inline = '\n[mcp_servers]\na = { command = "a", enabled = true }\n';
+    const off = { path: ['mcp_servers', 'a', 'enabled'], value: false } as const;
+    await expect(editText(inline, 'toml', off)).rejects.toThrow(/^3: .*'mcp_servers\.a\.enabled' to false/);
+    await expect(
+      editText('mcp_servers = { a = {} }\n', 'toml', { path: ['mcp_servers', 'b'], value: ENTRY }),
+    ).rejects.toThrow(/by hand$/);
     const disabling = { path: ['mcp_servers', 'a', 'enabled'], value: false } as const;
     await expect(editText(text, 'toml', disabling)).rejects.toThrow(EditRefused);
   });

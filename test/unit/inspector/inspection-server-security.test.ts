@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/event-log/record/record-options.js';
 import { FileSource } from '../../../src/inspector/file-source.js';
@@ -171,8 +171,8 @@ describe('the inspection server answers', () => {
     }
   });
 
-  it('with a compressed script, under its name, to a program that accepts gzip and to one that does not.', async () => {
-    writeFileSync(join(folder, 'page', 'assets', 'worker.js.gz'), gzipSync('export {};'));
+  it('with a compressed script, under its name, to a program that accepts Brotli and to one that does not.', async () => {
+    writeFileSync(join(folder, 'page', 'assets', 'worker.js.br'), brotliCompressSync('export {};'));
     const page = await showing(SAMPLE);
     const address = `http://127.0.0.1:${page.port}/assets/worker.js`;
     const asked = async (encoding: string): Promise<unknown[]> => {
@@ -181,7 +181,7 @@ describe('the inspection server answers', () => {
       return [headers.get('content-encoding'), headers.get('content-type'), await response.text()];
     };
     const type = 'text/javascript; charset=utf-8';
-    expect(await asked('gzip, br')).toEqual(['gzip', type, 'export {};']);
+    expect(await asked('gzip, br')).toEqual(['br', type, 'export {};']);
     expect(await asked('identity')).toEqual([null, type, 'export {};']);
   });
 

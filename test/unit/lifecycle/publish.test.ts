@@ -36,6 +36,21 @@ describe('the publisher', () => {
     ]);
   });
 
+  it('masks the texts of an event, but not the address at which a person signs in', async () => {
+    const publisher = new Publisher(
+      createControlledClock(),
+      silentLogger,
+      () => (text) => text.replace('s3cr3t', '***'),
+    );
+    const received: LifecycleEvent[] = [];
+    publisher.events$.subscribe((event) => received.push(event));
+    const url = 'https://as.example/authorize?state=s3cr3t';
+    publisher.publish({ type: 'connection.authRequired', server: 'a', generation: 1, url });
+    publisher.publish(note(`see ${url}`));
+    await Promise.resolve();
+    expect(received).toMatchObject([{ url }, { message: 'see https://as.example/authorize?state=***' }]);
+  });
+
   it('lets the event loop turn while an observer answers every event with another one', async () => {
     const { publisher, received } = makePublisher();
     let isAnswering = true;

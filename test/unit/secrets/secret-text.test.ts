@@ -1,5 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { maskForms } from '../../../src/secrets/secret-text.js';
+import { maskShown } from '../../../src/secrets/secret-text.js';
+
+describe('a value with the name of a secret', () => {
+  it.each([
+    ['GET /v1?access_token=abc123def456&page=2', 'GET /v1?access_token=***&page=2'],
+    ['{"api_key":"k-4711-x","page":2}', '{"api_key":"***","page":2}'],
+    ['password: hunter2', 'password: ***'],
+    ['started with --client-secret s3cr3t-4711', 'started with --client-secret ***'],
+    ["cookie = 'sid-81723'", "cookie = '***'"],
+    ['{\\"token\\":\\"t0ken-1\\"}', '{\\"token\\":\\"***\\"}'],
+  ])('is masked: %s', (text, shown) => {
+    expect(maskShown(text)).toBe(shown);
+    expect(maskShown(shown)).toBe(shown);
+  });
+
+  it.each([
+    'token: expired at 12:30',
+    'Set API_KEY=VALUE, or --token=TOKEN.',
+    'authorization: required, key: missing',
+    "The header 'Authorization: Bearer ${TOKEN}' is empty.",
+    'token_url=https://example.com/v2, max_tokens=4096',
+    'session 3 of docs: token 12 of 40',
+  ])('is not seen in other text: %s', (text) => {
+    expect(maskShown(text)).toBe(text);
+  });
+});
 
 describe('a token with a form of its own', () => {
   it.each([
@@ -24,7 +49,7 @@ describe('a token with a form of its own', () => {
     ['https://discord.com/api/webhooks/12345/abcDEF-n33dle_x9Q', 'https://discord.com/api/webhooks/***'],
     ['https://api.telegram.org/bot123456:AAabcdefghijklmnopqrstuv/x', 'https://api.telegram.org/bot***/x'],
   ])('is masked: %s', (text, shown) => {
-    expect(maskForms(text)).toBe(shown);
+    expect(maskShown(text)).toBe(shown);
   });
 
   it.each([
@@ -33,6 +58,6 @@ describe('a token with a form of its own', () => {
     'https://example.com/docs/hooks/overview',
     'ready.resting+current',
   ])('is not seen in other text: %s', (text) => {
-    expect(maskForms(text)).toBe(text);
+    expect(maskShown(text)).toBe(text);
   });
 });

@@ -66,6 +66,38 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   });
 
+  it('runs the recorded task again, over both of its sessions.', async () => {
+    const log = new MemoryLog();
+    const states = [{}, {}, { statusMessage: 'half way' }, { status: 'completed' }];
+    const task = states.map((state) => ({ pollIntervalMs: 500, ...state }));
+    const script = { era: 'new', on: { 'tools/call': { result: text('built'), task } } } as const;
+    const source = createScriptedServer(script);
+    const policy = { backoff: [700] } as const;
+    const entry = { type: 'in-process', server: source, protocol: 'new', policy } as const;
+    const test = troupes.make({ servers: { files: entry }, record: { target: log, bodies: true } });
+    await passTime(test.clock, test.troupe.start());
+    const call = test.troupe.callTool('mcp__files__echo');
+    await source.whenReceived('tools/call');
+    await test.clock.advance(500);
+    await source.die();
+    expect(await passTime(test.clock, call)).toMatchObject(text('built'));
+    expect(source.sessions).toBe(2);
+    await passTime(test.clock, test.troupe.close());
+
+    const server = createRecordedServer(log.text, 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      await troupe.start();
+      const said: unknown[] = [];
+      const onProgress = ({ message }: { message?: string | undefined }): void => void said.push(message);
+      expect(await troupe.callTool('mcp__files__echo', {}, { onProgress })).toMatchObject(text('built'));
+      expect(said).toEqual(['half way']);
+      expect([server.played, server.unmatched]).toEqual([2, []]);
+    } finally {
+      await troupe.close();
+    }
+  });
+
   it('fails again at the page of tools at which its session was lost.', async () => {
     const script: ServerScript = {
       pages: [[], []],

@@ -49,6 +49,35 @@ async function controlled(script: ServerScript = {}): Promise<ControlledProgram>
 }
 
 describe('a scripted program', { timeout: LIMIT_MS }, () => {
+  it('runs calls as tasks, and loses them when it is killed: what became of the call is unknown.', async () => {
+    const running = { statusMessage: 'half way', pollIntervalMs: 100 };
+    const script: ServerScript = {
+      era: 'new',
+      on: { 'tools/call': { task: [{ pollIntervalMs: 0 }, running] } },
+    };
+    const entry = { ...scriptedProgram(script, BUILT), protocol: 'new', policy: { backoff: [50] } } as const;
+    const troupe = await started(entry, { cache: false });
+    const killed: (number | null)[] = [];
+    const call = troupe.callTool(
+      'mcp__files__echo',
+      {},
+      {
+        onProgress: () => {
+          const [{ pid } = { pid: null }] = troupe.status;
+          killed.push(pid);
+          process.kill(pid!, 'SIGKILL');
+        },
+      },
+    );
+    await expect(call).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      failure: { code: 'server-error', rpcCode: -32_602 },
+    });
+    expect(killed).toHaveLength(1);
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', protocolVersion: '2026-07-28' });
+    expect(troupe.status[0]!.pid).not.toBe(killed[0]);
+  });
+
   it('follows its script, as an argument or from a file.', async () => {
     const script: ServerScript = {
       tools: [tool('a')],

@@ -8,7 +8,8 @@ describe('--add', () => {
       name: 'docs',
       config: { url: 'https://example.com/mcp?team=a=b' },
     });
-    expect(toAddedServer('docs=HTTP://127.0.0.1:1/mcp').config).toEqual({ url: 'HTTP://127.0.0.1:1/mcp' });
+    for (const url of ['HTTP://127.0.0.1:1/mcp', 'unix:///run/s.sock#/mcp', 'ftp://example.com'])
+      expect(toAddedServer(`docs=${url}`).config).toEqual({ url });
   });
 
   it('takes everything else as a command line.', () => {

@@ -176,7 +176,9 @@ describe('the arguments of a call', () => {
   });
 
   it.each([
-    [['{"a":'], '', 'ARGS is neither JSON nor key=value pairs'],
+    [['{"a":'], '', 'ARGS is not JSON: line 1, column 6: the text ends too early: a value was expected'],
+    [['{"a":1,}'], '', 'ARGS is not JSON: it has no comments, and no comma before a closing bracket'],
+    [['-'], '{"a": "s3cret",\n "b" 2}', "stdin is not JSON: line 2, column 6: ':' was expected"],
     [['word'], '', 'ARGS is neither JSON nor key=value pairs'],
     [['[1]'], '', 'ARGS must be a JSON object'],
     [['null'], '', 'ARGS must be a JSON object'],
@@ -184,7 +186,7 @@ describe('the arguments of a call', () => {
     [['-'], '"text"', 'stdin must be a JSON object'],
     [['a=1', 'word'], '', 'ARGS is one JSON object, -, or key=value pairs'],
     [['a=1', '=2'], '', 'ARGS is one JSON object, -, or key=value pairs'],
-    [['{"a":"b=c"'], '', 'ARGS is neither JSON nor key=value pairs'],
+    [['{"a":"b=c"'], '', "ARGS is not JSON: line 1, column 11: the text ends too early: '}' was expected"],
     [['{"a":"b=c"}', 'd=1'], '', 'ARGS is one JSON object, -, or key=value pairs'],
     [['a=1', 'a=2'], '', "'a' is given twice"],
   ])('%j with %j on stdin is refused: %s.', async (words, stdin, message) => {

@@ -98,4 +98,17 @@ describe('a requested tool', () => {
     );
     expect(noSuchServer('elsewhere', ['files'])).toBe("no server is called 'elsewhere'");
   });
+
+  it('that names only a server, or only a tool, leads to what is missing.', () => {
+    expect(noServerFor('files', ['files'])).toBe(
+      "'files' is a server: name its tool as well; to see them: troupe tools files",
+    );
+    expect(noServerFor('files', ['files'], 'prompt')).toContain(
+      'name its prompt as well; to see them: troupe prompts',
+    );
+    expect(noServerFor('filse', ['files'])).toBe("no server is called 'filse'; did you mean 'files'?");
+    expect(noServerFor('read', ['files'], 'tool', ['files/read', 'disk/read'])).toBe(
+      "'read' names no server; did you mean 'files/read' or 'disk/read'?",
+    );
+  });
 });

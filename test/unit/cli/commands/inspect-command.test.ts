@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../../src/cli/program.js';
+import { run } from '../../../support/run-command.js';
 import { platformOf } from '../../../../src/platform/platform.js';
 import { isAtDesktop } from '../../../../src/cli/output/show-inspection.js';
 import { SAMPLE_LINES, toBytes } from '../../../support/sample-log.js';

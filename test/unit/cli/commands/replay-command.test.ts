@@ -92,6 +92,16 @@ async function parts(): Promise<readonly [string, string]> {
   return [`${path}.1`, path];
 }
 
+describe('the timeline of troupe replay', () => {
+  it('says why the state changed, where a failure changed it.', async () => {
+    writeFileSync(log, await lostOnce());
+    const { terminal, stdout } = makeTerminal();
+    expect(await replay({ ...DEFAULT_FLAGS, timeline: true }, terminal, [log])).toBe(0);
+    expect(stdout.written).toMatch(/ready\S* → reconnecting\S*: connection-lost: /);
+    expect(stdout.written.match(/→ reconnecting.*connection-lost/g)).toHaveLength(1);
+  });
+});
+
 describe('a log given to troupe replay', () => {
   it('replays against the machines or the policy of a module.', async () => {
     const lost = join(folder, 'lost.jsonl');

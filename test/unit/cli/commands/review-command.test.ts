@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../../src/cli/program.js';
+import { run } from '../../../support/run-command.js';
 import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';

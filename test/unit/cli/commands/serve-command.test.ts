@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../../../src/cli/program.js';
+import { run } from '../../../support/run-command.js';
 import { useCrashWatch } from '../../../support/crash-watch.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

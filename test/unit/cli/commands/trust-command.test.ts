@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { run } from '../../../../src/cli/program.js';
+import { run } from '../../../support/run-command.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { userFolder } from '../../../../src/storage/folders.js';
@@ -115,7 +115,7 @@ describe('troupe trust', () => {
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain('troupe: cannot ask without a terminal; use --yes');
     const forced = await troupe(['trust', 'lamp', '--yes', '--json']);
-    expect([forced.code, forced.stdout]).toEqual([0, '[{"server":"lamp","result":"trusted"}]\n']);
+    expect([forced.code, JSON.parse(forced.stdout)]).toEqual([0, [{ server: 'lamp', result: 'trusted' }]]);
     expect(forced.stderr).toContain(`program: ${MISSING}`);
   });
 
@@ -129,10 +129,14 @@ describe('troupe trust', () => {
       'door: trusted, until its entry changes\nlamp: not trusted\n',
     ]);
     expect(stderr.written.match(/Trust it\?/g)).toHaveLength(2);
-    expect(await troupe(['trust', 'door', 'door', 'lamp', '--yes', '--json'])).toMatchObject({
-      code: 0,
-      stdout: '[{"server":"door","result":"not-needed"},{"server":"lamp","result":"trusted"}]\n',
-    });
+    const both = await troupe(['trust', 'door', 'door', 'lamp', '--yes', '--json']);
+    expect([both.code, JSON.parse(both.stdout)]).toEqual([
+      0,
+      [
+        { server: 'door', result: 'not-needed' },
+        { server: 'lamp', result: 'trusted' },
+      ],
+    ]);
   });
 
   it('asks about every server that waits for trust with --all, and revokes all of this project.', async () => {
@@ -155,7 +159,10 @@ describe('troupe trust', () => {
 
   it('asks even with --json, and prints only JSON on stdout.', async () => {
     const declined = await troupe(['trust', 'lamp', '--json'], 'n\n');
-    expect([declined.code, declined.stdout]).toEqual([1, '[{"server":"lamp","result":"declined"}]\n']);
+    expect([declined.code, JSON.parse(declined.stdout)]).toEqual([
+      1,
+      [{ server: 'lamp', result: 'declined' }],
+    ]);
   });
 
   it('revokes trust, earlier versions of the entry included, from a subfolder of the project.', async () => {

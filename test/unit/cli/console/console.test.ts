@@ -109,15 +109,13 @@ describe('the console', () => {
 
   it('asks to end as a signal does.', async () => {
     const { press, host, view, stdin } = openConsole([files]);
+    const heard: string[] = [];
+    for (const signal of ['SIGINT', 'SIGQUIT']) host.on(signal, () => heard.push(signal));
     await press('\u001C', 'q', '\u0003');
-    expect(host.actions.map((action) => action.split(',')[0])).toEqual([
-      'SIGQUIT to 7',
-      'SIGINT to 7',
-      'SIGINT to 7',
-    ]);
+    expect(heard).toEqual(['SIGQUIT', 'SIGINT', 'SIGINT']);
     stdin.end();
     await press();
-    expect(host.actions).toHaveLength(4);
+    expect(heard).toHaveLength(4);
     view.close();
   });
 
@@ -132,6 +130,15 @@ describe('the console', () => {
     await clock.advance(100);
     expect(modes).toEqual([true, false, true]);
     expect(screen()).toContain('▸ files');
+    view.close();
+  });
+
+  it('says so if the system cannot suspend a process.', async () => {
+    const { press, host, view } = openConsole([files]);
+    host.kill = () => {
+      throw new TypeError('Unknown signal: SIGTSTP');
+    };
+    expect(await press('\u001A')).toContain('cannot suspend');
     view.close();
   });
 
@@ -179,6 +186,18 @@ describe('the console', () => {
       0,
       [],
     ]);
+  });
+
+  it('prints the first failures if there are many.', async () => {
+    const { stdout, view } = openConsole(
+      Array.from({ length: 200 }, (_, index) =>
+        makeStatus({ server: `s${index}`, error: makeFailure() }, 'failed'),
+      ),
+    );
+    view.close();
+    const [, after = ''] = stdout.written.split(LEAVE);
+    expect(after.match(/✗/g)).toHaveLength(20);
+    expect(after).toContain('and 180 more');
   });
 
   it('shows the log of the selected server as it is written.', async () => {

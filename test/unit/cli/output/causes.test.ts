@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import picocolors from 'picocolors';
 import type { ReplayReport } from '../../../../src/event-log/replay/replay-log.js';
 import type { ConnectionSummary } from '../../../../src/event-log/replay/summary.js';
-import { summarizeWithCause } from '../../../../src/cli/output/failure-report.js';
-import { renderReplay } from '../../../../src/cli/commands/replay-command.js';
+import { explain, summarizeWithCause } from '../../../../src/cli/output/failure-report.js';
+import { makeStatus } from '../../../support/make-status.js';
+import { renderChange, renderReplay } from '../../../../src/cli/commands/replay-command.js';
 import type { Failure } from '../../../../machines/policy/failure.js';
 
 const EXITED: Failure = {
@@ -19,6 +20,22 @@ describe('a failure in one line', () => {
     expect(summarizeWithCause(EXITED)).toMatch(/^process-exited: .* Error: no API token$/);
     expect(summarizeWithCause({ ...EXITED, hint: 'Do this.' })).toMatch(/ Do this\.$/);
     expect(summarizeWithCause({ ...EXITED, stderrTail: [] })).toMatch(/ code 1\.$/);
+  });
+
+  it('is followed by the output of the server, with repeated lines counted.', () => {
+    const stderrTail = ['connecting', 'connecting', 'connecting', 'Error: gave up', 'connecting'];
+    const lines = explain(makeStatus({ error: { ...EXITED, stderrTail }, stderrTail }, 'failed'));
+    expect(lines.slice(lines.indexOf('stderr:'))).toEqual([
+      'stderr:',
+      '  | connecting (× 3)',
+      '  | Error: gave up',
+      '  | connecting',
+    ]);
+  });
+
+  it('is part of the timeline of a replay, where it happened.', () => {
+    const change = { entry: 4, at: 1_000, server: 'db', from: 'ready', to: 'reconnecting', failure: EXITED };
+    expect(renderChange(change, 0)).toMatch(/ ready → reconnecting: process-exited: .*no API token$/);
   });
 
   it('is printed once by a replay, with its number.', () => {
@@ -40,5 +57,10 @@ describe('a failure in one line', () => {
     const text = renderReplay(report as unknown as ReplayReport, picocolors.createColors(false));
     expect(text.match(/no API token/g)).toHaveLength(1);
     expect(text).toMatch(/no API token \(× 2\)\n.*panic: disk full\n/);
+    const more = { ...summary, failureCodes: { 'process-exited': 50 } };
+    const long = { ...report, connections: new Map([['db', more]]) };
+    expect(renderReplay(long as unknown as ReplayReport, picocolors.createColors(false))).toContain(
+      '47 later failures',
+    );
   });
 });

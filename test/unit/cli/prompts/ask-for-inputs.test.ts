@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { askForInputs } from '../../../../src/cli/prompts/ask-for-inputs.js';
 import { DEFAULT_FLAGS, type Flags } from '../../../../src/cli/arguments/flags.js';
-import { run } from '../../../../src/cli/program.js';
+import { run } from '../../../support/run-command.js';
 import { Terminal } from '../../../../src/cli/output/terminal.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';

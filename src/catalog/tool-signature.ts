@@ -1,11 +1,11 @@
 /**
  * A tool as a signature, such as `read_file(path: string, head?: number)`: required arguments first, each with its type in the
- * notation of TypeScript. A type that would be long is shortened. Pure.
+ * notation of TypeScript. A type that would be long is shortened: `schemas/type-text.ts` writes it in full.
  */
-import type { CatalogTool } from '../../catalog/registry.js';
-import { type JsonObject, isJsonObject } from '../../json/json-object.js';
-import { asText } from '../../text/as-text.js';
-import { oneLine } from './terminal.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { asText } from '../text/as-text.js';
+import { cleanText } from '../text/server-text.js';
+import type { CatalogTool } from './registry.js';
 
 /** Objects inside objects that are written out. */
 const MAX_DEPTH = 2;
@@ -77,7 +77,11 @@ function literal(value: unknown): string {
   return text.length > MAX_LITERAL ? `${text.slice(0, MAX_LITERAL)}…` : text;
 }
 
-/** Of a description: what a list shows. */
+/** The beginning of a description, up to the end of its first sentence. */
 export function firstSentence(text: string): string {
   return /^.*?[.!?](?= |$)/.exec(text)?.[0] ?? text;
+}
+
+function oneLine(text: string): string {
+  return cleanText(text.replace(/\s+/g, ' ').trim());
 }

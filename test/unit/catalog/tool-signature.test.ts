@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toSignature } from '../../../../src/cli/output/tool-signature.js';
+import { toSignature } from '../../../src/catalog/tool-signature.js';
 
 const signature = (properties: Record<string, unknown>, required: string[] = []): string =>
   toSignature({ tool: 't', inputSchema: { type: 'object', properties: properties as never, required } });

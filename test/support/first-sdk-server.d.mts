@@ -1,0 +1,3 @@
+import type { DroppingServer } from './era-server.mjs';
+
+export function inProcessServer(): DroppingServer;

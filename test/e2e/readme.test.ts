@@ -117,6 +117,7 @@ it('The commands of the README work in order', async () => {
     expect.stringContaining('filesystem: trusted'),
     expect.stringContaining('1 of 1 ready'),
     expect.stringContaining('Hello from the file.'),
+    expect.stringContaining('--background'),
     expect.stringContaining('Usage: troupe serve'),
   ]);
 });

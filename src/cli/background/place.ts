@@ -41,6 +41,8 @@ export async function placeOf(
   const log = join(state, `${id}.log`);
   if (!THIS_PLATFORM.hasFileModes) {
     const { keptToken } = await import('../gateway-token.js');
+    const { userStore } = await import('../../config/files/user-store.js');
+    await userStore('log', 'background')();
     const { token } = await keptToken(state, 'background-key');
     return {
       folder: state,
@@ -51,6 +53,16 @@ export async function placeOf(
   }
   const folder = folderOf(state, `${id}.sock`, env);
   return { folder, address: join(folder, `${id}.sock`), lock: join(folder, `${id}.lock`), log };
+}
+
+/** Rejects with a `ConfigError` if one of the folders is inside the project: whoever wrote it could supply what is in them. */
+export async function requireOutsideProject(
+  { folder }: Place,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const { storeInVariable, userStore } = await import('../../config/files/user-store.js');
+  await userStore('log', 'background')();
+  if (folder.startsWith(`${env['XDG_RUNTIME_DIR']}/`)) await storeInVariable('XDG_RUNTIME_DIR', folder)();
 }
 
 /** The runtime folder of the session of the user, else the state folder; if its path is too long, the temporary folder. */

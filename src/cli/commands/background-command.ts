@@ -13,7 +13,7 @@ import { systemClock } from '../../ports.js';
 import type { Flags } from '../arguments/flags.js';
 import { openLog } from '../background/background-log.js';
 import { isMet, isSameVersion, meet } from '../background/meet.js';
-import { placeOf, type Place } from '../background/place.js';
+import { placeOf, requireOutsideProject, type Place } from '../background/place.js';
 import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, listenForStop } from '../exit.js';
 import { shortDuration } from '../output/duration.js';
@@ -37,6 +37,7 @@ export async function upInBackground(
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
   const place = await placeOf(flags);
+  await requireOutsideProject(place);
   const found = await meet(place);
   if (isMet(found)) {
     found.socket.destroy();

@@ -17,6 +17,8 @@ import { serverCommand } from '../../lifecycle/server-command.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Flags } from '../arguments/flags.js';
 import { serversNamed } from '../arguments/tool-target.js';
+import { isMet, isSameVersion, meet } from '../background/meet.js';
+import { placeOf } from '../background/place.js';
 import { readConfiguration, type Configuration } from '../configured-servers.js';
 import { EXIT, type ExitCode } from '../exit.js';
 import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
@@ -40,7 +42,10 @@ export async function doctor(
   const configuration = await readConfiguration(flags, { mayBeEmpty: true, mayBeUnreadable: true });
   const asked = serversNamed(servers, configuration.names);
   const enabled = asked.filter((name) => !configuration.disabled.includes(name));
-  const findings: Finding[] = [...(await examineMachine()), ...(await examineSources(flags, configuration))];
+  const findings: Finding[] = [
+    ...(await examineMachine(flags)),
+    ...(await examineSources(flags, configuration)),
+  ];
   const statuses: ServerStatus[] = [];
   if (enabled.length > 0) {
     const quiet = { ...configuration, warnings: [] };
@@ -57,7 +62,7 @@ export async function doctor(
   return isFine ? EXIT.fine : EXIT.failed;
 }
 
-async function examineMachine(): Promise<readonly Finding[]> {
+async function examineMachine(flags: Flags): Promise<readonly Finding[]> {
   const finding = (name: string, level: Level, message: string, ...advice: string[]): Finding => ({
     about: 'machine',
     name,
@@ -77,6 +82,7 @@ async function examineMachine(): Promise<readonly Finding[]> {
       (['config', 'data', 'cache'] as const).map((kind) => examineFolder(kind, finding)),
     )),
     ...examineNetwork(finding),
+    await examineBackground(flags, finding),
   ];
 }
 
@@ -173,6 +179,35 @@ function examineNetwork(finding: Make): readonly Finding[] {
         ]
       : []),
   ];
+}
+
+/** The process of `up --background` for this configuration. */
+async function examineBackground(flags: Flags, finding: Make): Promise<Finding> {
+  const name = 'background';
+  try {
+    const found = await meet(await placeOf(flags));
+    if (!isMet(found)) {
+      if (found.state !== 'unusable') return finding(name, 'ok', 'no process of troupe up --background runs');
+      return finding(
+        name,
+        'warning',
+        `not used: ${oneLine(found.why)}`,
+        'Commands start servers of their own until this is mended.',
+      );
+    }
+    found.socket.destroy();
+    const message = `a process runs (pid ${found.pid}, version ${found.version})`;
+    return isSameVersion(found)
+      ? finding(name, 'ok', message)
+      : finding(
+          name,
+          'warning',
+          `${message}, which this version does not use`,
+          'Run: troupe down && troupe up --background',
+        );
+  } catch (error) {
+    return finding(name, 'note', `not possible: ${oneLine(messageOf(error))}`);
+  }
 }
 
 const NOT_FOUND = 'not found';

@@ -112,6 +112,11 @@ describe('troupe up --background', () => {
     expect(first).toEqual({ pid: pidsOf('started')[0], stderr: '' });
     const listed = await troupe('tools', 'telling', '--json');
     expect(JSON.parse(listed.stdout)).toHaveLength(5);
+    const { findings } = JSON.parse((await troupe('doctor', '--json')).stdout) as { findings: object[] };
+    const about = { about: 'machine', name: 'background', level: 'ok' };
+    expect(findings).toContainEqual(
+      expect.objectContaining({ ...about, message: expect.stringContaining(`pid ${background}`) as string }),
+    );
     expect(await troupe('down')).toEqual({
       code: 0,
       signal: null,
@@ -119,8 +124,8 @@ describe('troupe up --background', () => {
       stderr: '',
     });
     expect([isAlive(background), running(), sockets()]).toEqual([false, [], []]);
-    expect(pidsOf('started')).toHaveLength(1);
-    expect(pidsOf('ended')).toHaveLength(1);
+    expect(pidsOf('started')).toHaveLength(2);
+    expect(pidsOf('ended')).toHaveLength(2);
     expect(await troupe('down', '--json')).toMatchObject({ code: 0, stdout: '{\n  "ended": null\n}\n' });
     expect((await pidOfServer()).pid).not.toBe(first.pid);
   });

@@ -14,7 +14,7 @@ function begin(claim: () => Promise<Claim> = async () => undefined, idleMs = IDL
   const closed: number[] = [];
   const actors = {
     claim: fromPromise(claim),
-    close: fromPromise(async () => void closed.push(clock.now())),
+    close: fromPromise<void>(async () => void closed.push(clock.now())),
   };
   const actor = createActor(backgroundMachine.provide({ actors }), {
     input: { idleMs, graceMs: GRACE_MS },

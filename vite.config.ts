@@ -110,6 +110,8 @@ const minifiedPackages: Plugin = {
   },
 };
 
+const NAMES_KEPT = { class: true, function: false };
+
 export default defineConfig(({ mode }) => {
   const isCommonJs = mode === 'commonjs';
   const bundled = isCommonJs ? IN_COMMONJS : [...IN_THE_CODE, ...BUILTINS];
@@ -145,7 +147,8 @@ export default defineConfig(({ mode }) => {
               comments: COMMENTS,
               format: 'cjs',
               dynamicImportInCjs: false,
-              keepNames: true,
+              // The names of errors are those of their classes.
+              minify: { compress: { keepNames: NAMES_KEPT }, mangle: { keepNames: NAMES_KEPT } },
               entryFileNames: '[name].cjs',
               chunkFileNames: 'chunks/[name].cjs',
             }

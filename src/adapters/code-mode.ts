@@ -187,13 +187,18 @@ class CodeSource implements ToolSource {
     return this.#source.renderResult(...given);
   }
 
-  async callTool(name: string, args: object, { signal }: CallLimits): Promise<CallToolResult> {
+  async callTool(
+    name: string,
+    args: object,
+    { signal, totalTimeoutMs = 0 }: CallLimits,
+  ): Promise<CallToolResult> {
     signal?.throwIfAborted();
     const code: unknown = argumentsIn(args)?.['code'];
     if (this.tool(name) === undefined) return failed(`There is no tool called '${name}'.`);
     if (typeof code !== 'string') return failed("'code' is not a string.");
     const { run, limits } = this.#settings;
-    const time = new Deadline(systemClock, { idleMs: 0, totalMs: limits.totalMs }, signal);
+    const totalMs = totalTimeoutMs > 0 ? Math.min(totalTimeoutMs, limits.totalMs) : limits.totalMs;
+    const time = new Deadline(systemClock, { idleMs: 0, totalMs }, signal);
     const bridge = new Bridge(this.#source, this.#settings, time);
     try {
       const ran = (async () => run(code, bridge.functions))();
@@ -202,7 +207,7 @@ class CodeSource implements ToolSource {
       signal?.throwIfAborted();
       if (bridge.hostError !== undefined) throw bridge.hostError.error;
       return failed(
-        error instanceof TimedOut ? `The code took longer than ${limits.totalMs} ms.` : messageOf(error),
+        error instanceof TimedOut ? `The code took longer than ${totalMs} ms.` : messageOf(error),
       );
     } finally {
       time.end();

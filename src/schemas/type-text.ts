@@ -87,6 +87,8 @@ interface Place {
   readonly indent: string;
   /** The schema of the declaration that is being written, as long as only choices lie between it and this place. */
   readonly within: unknown;
+  /** Whether nothing else says which fields an object has. */
+  readonly isWhole: boolean;
 }
 
 class TypeWriter {
@@ -106,7 +108,10 @@ class TypeWriter {
     const written: TypeDeclaration[] = [];
     // A declaration may add names.
     for (const [schema, name] of this.#names)
-      written.push({ name, text: this.#type(schema, { depth: 0, indent: '', within: schema }) });
+      written.push({
+        name,
+        text: this.#type(schema, { depth: 0, indent: '', within: schema, isWhole: schema === first }),
+      });
     return written;
   }
 
@@ -115,11 +120,13 @@ class TypeWriter {
     if (!isJsonObject(schema) || place.depth > MAX_DEPTH) return 'unknown';
     this.#schemas += 1;
     if (this.#schemas > MAX_SCHEMAS) return 'unknown';
-    const inside = { ...place, depth: place.depth + 1 };
     const { $ref, allOf, anyOf, oneOf } = schema;
+    const isAlone = [$ref, allOf, anyOf, oneOf].every((each) => each === undefined);
+    const depth = place.depth + 1;
+    const inside = { ...place, depth, isWhole: false };
     return intersection([
       ...($ref === undefined ? [] : [this.#reference($ref, inside)]),
-      this.#own(schema, inside),
+      this.#own(schema, { ...place, depth, isWhole: place.isWhole && isAlone }),
       ...[anyOf, oneOf].map((variants) => this.#variants(variants, inside)),
       ...listOf(allOf).map((part) => this.#type(part, inside)),
     ]);
@@ -156,9 +163,9 @@ class TypeWriter {
   }
 
   #ofType(type: unknown, schema: JsonObject, place: Place): string {
-    const inside = { ...place, within: undefined };
+    const inside = { ...place, within: undefined, isWhole: true };
     if (type === 'array') return this.#list(schema, inside);
-    if (type === 'object') return this.#object(schema, inside);
+    if (type === 'object') return this.#object(schema, inside, place.isWhole);
     return SCALARS.get(type) ?? 'unknown';
   }
 
@@ -168,7 +175,7 @@ class TypeWriter {
     const first = listOf(Array.isArray(items) ? items : prefixItems);
     const rest = Array.isArray(items) ? additionalItems : items;
     if (first.length === 0 || first.length > MAX_VARIANTS) {
-      const element = Array.isArray(items) ? 'unknown' : this.#type(rest, place);
+      const element = first.length > 0 || Array.isArray(items) ? 'unknown' : this.#type(rest, place);
       return `${start}${grouped(element)}[]`;
     }
     const required = Number.isInteger(minItems) ? Number(minItems) : 0;
@@ -180,7 +187,7 @@ class TypeWriter {
     return `${start}[${elements.join(', ')}]`;
   }
 
-  #object(schema: JsonObject, place: Place): string {
+  #object(schema: JsonObject, place: Place, isWhole: boolean): string {
     const { isWritten, hasDocs } = this.#subject;
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const required = new Set(listOf(schema['required']).filter((name) => typeof name === 'string'));
@@ -195,13 +202,13 @@ class TypeWriter {
     });
     for (const name of required)
       if (!Object.hasOwn(properties, name)) members.push(`${indent}${keyText(name)}: unknown;\n`);
-    const others = this.#otherFields(schema, members.length > 0, inside);
+    const others = this.#otherFields(schema, members.length > 0, inside, isWhole);
     if (others !== undefined) members.push(`${indent}[name: string]: ${others};\n`);
     return `{\n${members.join('')}${place.indent}}`;
   }
 
   /** The type of the fields that are not named; undefined if there are none. */
-  #otherFields(schema: JsonObject, hasNamed: boolean, place: Place): string | undefined {
+  #otherFields(schema: JsonObject, hasNamed: boolean, place: Place, isWhole: boolean): string | undefined {
     const { additionalProperties: additional, patternProperties: patterns } = schema;
     const matching = isJsonObject(patterns) ? Object.values(patterns) : [];
     const isOpen = additional !== undefined && additional !== false;
@@ -212,7 +219,8 @@ class TypeWriter {
       return union([...matching, ...rest].map((each) => this.#type(each, place)));
     }
     if (hasNamed) return undefined;
-    return Object.hasOwn(schema, 'properties') || additional === false ? 'never' : 'unknown';
+    const isEmpty = isWhole && this.#subject.isWritten && Object.hasOwn(schema, 'properties');
+    return isEmpty || additional === false ? 'never' : 'unknown';
   }
 }
 

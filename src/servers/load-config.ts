@@ -209,13 +209,18 @@ export async function readSource(
       import('../config/files/parse-config.js'),
       readerOf(layout.syntax),
     ]);
-    const { entries, refused, problems, inputs, turnedOff, surplus } = parseConfigText(
+    const parsed = parseConfigText(
       text,
       sourceName(source),
       layout,
       readTree,
       source.scope === 'project' ? MAX_OF_PROJECT : Infinity,
     );
+    const { entries, refused, inputs, turnedOff, surplus } = parsed;
+    // An empty list is worth a warning only if someone named the file.
+    const isWorthIt = ({ code, severity }: ConfigProblem): boolean =>
+      source.kind === undefined || code !== 'no-servers' || severity !== 'warning';
+    const problems = parsed.problems.filter(isWorthIt);
     const isNothing = [entries, refused, problems, turnedOff].every(({ length }) => length === 0);
     if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));

@@ -42,7 +42,7 @@ export interface ConnectionModel extends EdgeOptions {
   readonly machine: typeof connectionMachine;
   readonly inputs: readonly unknown[];
   readonly events: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
-  readonly key: (snapshot: AnyMachineSnapshot) => string;
+  readonly key: (snapshot: AnyMachineSnapshot) => readonly string[];
   readonly maxSnapshots: number;
 }
 
@@ -117,20 +117,48 @@ function start(more: Partial<ConnectionInput>): ConnectionInput {
 
 const contextOf = (snapshot: AnyMachineSnapshot): ConnectionContext => snapshot.context as ConnectionContext;
 
-/** A failure for each outcome that the guards of the chart distinguish. */
-function keyOf(snapshot: AnyMachineSnapshot): string {
-  const context = contextOf(snapshot);
-  const { transport, attempt, online, wanted, unasked, signIns, policy } = context;
-  const { failure, next, retiring, tools, extras, era, subscription } = context;
-  return JSON.stringify([
-    snapshot.value,
-    [transport, attempt, online, wanted, unasked, signIns.length],
-    [era, subscription.tries, subscription.since === null],
-    [failure, next, retiring, tools.dueSince, extras.dueSince].map((field) => field === null),
-    [policy.exhausted.remoteEveryMs, policy.intensity.restarts],
-  ]);
+/**
+ * Every pair of facts that guards read: an active state and another one in a parallel region, a state and a number, and so on.
+ * No guard reads more than two together, and the product of all facts is a hundred times larger.
+ */
+function keyOf(snapshot: AnyMachineSnapshot): readonly string[] {
+  const {
+    transport,
+    era,
+    policy,
+    attempt,
+    failure,
+    unasked,
+    signIns,
+    wanted,
+    online,
+    next,
+    retiring,
+    ...rest
+  } = contextOf(snapshot);
+  const { tools, extras, subscription } = rest;
+  const states = snapshot._nodes
+    .filter(({ type }) => type === 'atomic' || type === 'final')
+    .map(({ id }) => id);
+  const facts = [
+    ...states,
+    `${transport} ${era} ${policy.exhausted.remoteEveryMs} ${policy.intensity.restarts}`,
+    `attempt ${attempt} ${failure === null}`,
+    `unasked ${unasked}`,
+    `signIns ${signIns.length}`,
+    `wanted ${wanted}`,
+    `online ${online}`,
+    `next ${next === null}`,
+    `retiring ${retiring === null}`,
+    `tools ${tools.dueSince === null}`,
+    `extras ${extras.dueSince === null}`,
+    `subscription ${subscription.tries} ${subscription.since === null}`,
+  ];
+  const group = states[0]?.split('.')[1] ?? '';
+  return facts.flatMap((fact, at) => facts.slice(at + 1).map((other) => `${group} ${fact} ${other}`));
 }
 
+/** A failure for each outcome that the guards of the chart distinguish. */
 function failureOf(verdict: Verdict, phase: Failure['phase']): Failure {
   return { code: CODES[verdict], message: `A sample of '${verdict}'.`, phase, at: MODEL_START };
 }

@@ -186,7 +186,7 @@ function report(leaks: readonly string[], placeOf: (leak: string) => string | un
   return [...lines, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n');
 }
 
-/** The frames of the caller outside of Node and of this file. */
+/** The frames outside of Node and of this file: without this function and the one that calls it. */
 function stackHere(): string {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 30;
@@ -194,8 +194,8 @@ function stackHere(): string {
   Error.stackTraceLimit = limit;
   return stack
     .split('\n')
-    .slice(1)
-    .filter((line) => !/\bnode:|leaks\.|\(native\)/.test(line))
+    .slice(3)
+    .filter((line) => !/\bnode:|\bat (?:RunResources|expectNoLeaks)\b/.test(line))
     .slice(0, MAX_FRAMES)
     .join('\n');
 }

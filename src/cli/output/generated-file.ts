@@ -14,7 +14,8 @@ import { compareText, visibleText } from '../../text/visible-text.js';
 
 const MARK = "// Compared by 'troupe generate --check':";
 const LONGEST_TYPE = 60;
-const NO_OTHERS = '{ [name: string]: never; }';
+/** What most schemas say of the fields that they do not name: nothing. */
+const USUAL = ['{ [name: string]: never; }', '{ [name: string]: unknown; }'];
 
 /** A field of arguments or of a result, with its type; null names what the schema says about all others. */
 type Field = readonly [name: string | null, isRequired: boolean, type: string];
@@ -104,7 +105,7 @@ function fieldsOf(schema: JsonObject, isWritten: boolean): readonly Field[] {
     return [name, wanted.includes(name) && !mayBeMissing, typeText(field, schema, isWritten)];
   });
   const rest = typeText({ ...others, properties: {} }, schema, isWritten);
-  return rest === NO_OTHERS ? stated : [...stated, [null, false, rest]];
+  return rest === USUAL[isWritten ? 0 : 1] ? stated : [...stated, [null, false, rest]];
 }
 
 /** The type on one line. The end of a long one is a hash. */

@@ -44,6 +44,8 @@ describe('a command that edits', () => {
     expect((await troupe('config')).stdout).toMatch(/^✓ quick {2}\.mcp\.json\n/);
     expect(await troupe('remove', 'quick')).toMatchObject({ code: 0 });
     expect(JSON.parse(read('.mcp.json'))).toEqual({ mcpServers: {} });
+    await troupe('add', '--user', 'other', ...QUICK_WORDS);
+    expect(await troupe('config')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('keeps comments, permissions and what others wrote, and gives no trust to it.', async () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { toolsModule, type DescribedTool } from '../../../src/catalog/tool-types.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
+import { readCatalogue } from '../../../tools/search-evaluation/evaluate.mjs';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { EVERYTHING, filesIn, MISSING, useTeam } from '../../support/team.js';
 import { runTroupe, TroupeProcess } from '../../support/troupe-process.js';
@@ -47,9 +48,9 @@ const HOSTILE: readonly DescribedTool[] = [
   outputSchema: { type: 'object', properties: { x: { $ref: '#' } } } as DescribedTool['inputSchema'],
 }));
 
-const HOST = `import { createTroupe } from 'mcp-troupe';
+const HOST = `import { createTroupe, type TypedTools } from 'mcp-troupe';
 import type { Tools } from './tools.js';
-import type { Tools as Hostile } from './hostile.js';
+import type { Tools as Published } from './published.js';
 
 const troupe = createTroupe({ config: process.argv[2] ?? '' });
 await troupe.start();
@@ -63,6 +64,7 @@ const sum = await everything.getSum({ a: 2, b: 3 });
 const listed = await troupe.view({ servers: ['fs'] }).typed<Tools>().fs.listAllowedDirectories({});
 const typed = await troupe.callTool<Tools['memory']['read_graph']>('mcp__memory__read_graph', {});
 const relations: number | undefined = typed.structuredContent?.relations.length;
+export type AirbnbSearch = Parameters<TypedTools<Published>['airbnb']['airbnbSearch']>[0];
 const isThenable: unknown = await troupe.typed<Tools>() === undefined;
 console.log(JSON.stringify({ made: made.isError ?? false, names, content: content.length, sum: sum.content, listed: listed.isError ?? false, relations, isThenable }));
 await troupe.close();
@@ -137,6 +139,7 @@ describe('troupe generate', () => {
       expect(stderr).toMatch(/tools\.ts: \d+ tools\n$/);
       expect(statSync(out).mode & 0o777).toBe(0o644);
       writeFileSync(join(folder, 'hostile.ts'), toolsModule(HOSTILE));
+      writeFileSync(join(folder, 'published.ts'), toolsModule(await readCatalogue()));
       writeFileSync(join(folder, 'host.ts'), HOST);
       writeFileSync(
         join(folder, 'required.cts'),
@@ -156,7 +159,7 @@ describe('troupe generate', () => {
           types: ['node'],
         },
       };
-      const files = ['host.ts', 'hostile.ts', 'tools.ts', 'required.cts'];
+      const files = ['host.ts', 'hostile.ts', 'published.ts', 'tools.ts', 'required.cts'];
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
       expect(await run(TSC, ['-p', '.'])).toEqual({ code: 0, output: '' });
       writeFileSync(join(folder, 'misuses.ts'), MISUSES);

@@ -14,8 +14,8 @@ type Method = (args?: object, options?: object) => Promise<unknown>;
 type Methods = Readonly<Record<string, Readonly<Record<string, Method>>>>;
 
 /** As JavaScript sees it: any server has any method. */
-function methodsOf(source: { typed<T extends object>(): unknown }): Methods {
-  return source.typed<object>() as Methods;
+function methodsOf(source: { typed(): unknown }): Methods {
+  return source.typed() as Methods;
 }
 
 function open(names: readonly string[], server = 'my-server') {

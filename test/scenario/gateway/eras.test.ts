@@ -289,7 +289,7 @@ describe('What a server gives as private', () => {
       const about = { headers: { authorization: `Bearer ${user}` } };
       const { result } = await passTime(clock, exchange(service.port, 'tools/list', {}, about));
       expect(result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
-      return (result?.['tools'] as { name: string }[]).map(({ name }) => name);
+      return (result!['tools'] as { name: string }[]).map(({ name }) => name);
     };
     const [ada, bob] = [await listOf('ada'), await listOf('bob')];
     expect(ada).not.toEqual(bob);

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { toTools, runToolCalls } from '../../../src/adapters/anthropic.js';
 import {
   CODE_PRELUDE,
@@ -204,6 +204,24 @@ describe('the limits of a run', () => {
     const slow = mode(troupe, ({ runTool }) => runTool('box', 'getRecord', {}), { limits: { totalMs: 5 } });
     expect(await run(slow)).toEqual({ text: 'The code took longer than 5 ms.', isError: true });
     expect((await cancelled).outcome).toBe('aborted');
+  });
+
+  it('let the time stand still while a person is asked.', async () => {
+    const { troupe } = await openBox();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    try {
+      const confirm = async (): Promise<boolean> => {
+        await vi.advanceTimersByTimeAsync(3_600_000);
+        return true;
+      };
+      const twice: Program = ({ runTool }) =>
+        Promise.all(['getRecord', 'readAll'].map((name) => runTool('box', name, {})));
+      expect((await run(mode(troupe, twice, { confirm, limits: { totalMs: 1_000 } }))).isError).toBe(false);
+      const stuck: Program = () => vi.advanceTimersByTimeAsync(1_000).then(() => new Promise(() => {}));
+      expect(await run(mode(troupe, stuck, { limits: { totalMs: 1_000 } }))).toMatchObject({ isError: true });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('count the characters of the results that code gets, and of what it returns.', async () => {

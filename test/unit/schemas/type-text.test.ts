@@ -59,6 +59,18 @@ describe('the type of a schema', () => {
     expect(typeOf(schema)).toBe(type);
   });
 
+  it('has no fields that exclude those of a schema beside it.', () => {
+    const empty = { type: 'object', properties: {} };
+    const named = { properties: { a: {} } };
+    const open = '({ [name: string]: unknown; }) & ({ a?: unknown; })';
+    expect(typeOf({ ...empty, allOf: [named] })).toBe(open);
+    expect(typeOf({ allOf: [empty, named] })).toBe(open);
+    expect(typeOf({ ...empty, anyOf: [named] })).toBe(open);
+    expect(typeOf(empty, false)).toBe('{ [name: string]: unknown; }');
+    const [, ...referredTo] = written({ $ref: '#/$defs/empty', ...named, $defs: { empty } });
+    expect(referredTo).toEqual(['AEmpty = {\n  [name: string]: unknown;\n}']);
+  });
+
   it('groups what TypeScript would read in another order.', () => {
     const schema = {
       type: 'object',

@@ -27,7 +27,9 @@ describe('expectNoLeaks', () => {
       clearTimeout(other);
       left = setTimeout(() => {}, 60_000);
     };
-    await expect(expectNoLeaks(run, SHORT)).rejects.toThrow(/^Left behind:\n- active resource: Timeout$/);
+    await expect(expectNoLeaks(run, SHORT)).rejects.toThrow(
+      /^Left behind:\n- active resource: Timeout\n\s+at run \(.*leaks\.test\.ts:28:\d+\)$/,
+    );
   });
 
   it('accepts timers that are over, cleared or hold nothing.', async () => {

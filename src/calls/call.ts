@@ -219,9 +219,10 @@ class ToolCall implements Exchange<CallToolResult> {
     return this.#task?.isOver === false;
   }
 
-  prepare({ key, place, client }: Session): Error | undefined {
+  prepare(session: Session): Error | undefined {
+    const { key } = session;
     if (this.goesOn) {
-      const canGoOn = place === this.#place && client?.follow !== undefined;
+      const canGoOn = session.place === this.#place && session.client?.follow !== undefined;
       return canGoOn ? undefined : new Error('The task runs at another server.');
     }
     this.#tools = this.#route.tools();

@@ -135,9 +135,11 @@ export class Publisher {
     if (body.type === 'diagnostic' && body.kind === 'redact-failed') return body;
     const fields = body as unknown as Record<string, unknown>;
     let mask: Mask | undefined;
-    for (const [name, value] of Object.entries(fields)) {
+    for (const name of Object.keys(fields)) {
       if (name === 'url' && body.type === 'connection.authRequired') continue;
-      if (UNMASKED.has(name) || (typeof value !== 'string' && typeof value !== 'object')) continue;
+      const value = fields[name];
+      if (UNMASKED.has(name) || value === null || (typeof value !== 'string' && typeof value !== 'object'))
+        continue;
       mask ??= this.maskOf('server' in body ? body.server : undefined);
       fields[name] = name === 'params' ? maskJson(value, mask) : maskTexts(value, mask);
     }

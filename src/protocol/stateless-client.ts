@@ -21,7 +21,7 @@ import { resultWithoutNulls } from './absent-nulls.js';
 import type { Inbound, InboundRequest } from './inbound-message.js';
 import { checked, inRounds } from './input-rounds.js';
 import { followTask, isTask, taskIn, TASKS, type Task } from './tasks.js';
-import { cancellationOf, MessageClient, type Answer } from './message-client.js';
+import { cancellationOf, MessageClient, withMeta, type Answer } from './message-client.js';
 import { mirroredArguments, requestHeaders, type MirroredArgument } from './mirrored-headers.js';
 import {
   METHOD_NOT_FOUND,
@@ -290,7 +290,8 @@ class StatelessClient extends MessageClient {
     const level = this.#logLevel === undefined ? undefined : { [`${META_PREFIX}logLevel`]: this.#logLevel };
     const given = params['_meta'] as JsonObject | undefined;
     const meta = OF_TASKS.has(method) ? (this.#metaOfTasks ?? this.#meta) : this.#meta;
-    const sent = { ...params, _meta: { ...given, ...meta, ...level } };
+    const all = given === undefined && level === undefined ? meta : { ...given, ...meta, ...level };
+    const sent = withMeta(params, all);
     try {
       const result = await this.exchange(method, sent, options, this.#how(method, params, options));
       return method === 'tools/list' ? this.#heed(params, result) : result;

@@ -235,8 +235,11 @@ export class ServerReview {
   }
 
   async #recall({ first }: RecallBaselineInput): Promise<RecallBaselineOutput> {
-    const tools: unknown = await this.#ports.store.baseline(this.server, this.#definitionsOf(first));
+    const given = this.#definitionsOf(first);
+    const tools: unknown = await this.#ports.store.baseline(this.server, given);
     if (!isToolList(tools)) throw new Error('the store returned something other than a list of tools');
+    const isNew = tools.length === given.length && tools.every((tool, index) => tool === given[index]);
+    if (isNew && given.length === first.length) return { accepted: first };
     return { accepted: tools.map((tool) => this.#print(tool, tool.fingerprint)) };
   }
 
@@ -251,13 +254,14 @@ export class ServerReview {
     const before = definitions.get(print);
     if (before?.print.tool === tool.name) return before.print;
     const made = { tool: tool.name, fingerprint: print };
-    if (before === undefined) this.#define(definitions, made, tool);
+    if (before === undefined) this.#define(definitions, made, tool, known === undefined);
     return made;
   }
 
-  #define(definitions: Map<string, Definition>, print: ToolPrint, tool: ReviewedTool): void {
-    const mask = this.#ports.mask(this.server.server);
-    definitions.set(print.fingerprint, { print, tool: withoutSecrets(tool, mask) });
+  /** `isOwn`: the fingerprint is that of this tool. */
+  #define(definitions: Map<string, Definition>, print: ToolPrint, tool: ReviewedTool, isOwn: boolean): void {
+    const shown = withoutSecrets(tool, this.#ports.mask(this.server.server));
+    definitions.set(print.fingerprint, { print, tool: shown, isExact: isOwn && shown === tool });
   }
 
   #definition(print: string): ReviewedTool | undefined {
@@ -272,7 +276,8 @@ export class ServerReview {
     const { listed } = this.#snapshot.context;
     for (const [index, tool] of (this.#tools ?? []).entries()) {
       const print = listed[index];
-      if (print !== undefined && !definitions.has(print.fingerprint)) this.#define(definitions, print, tool);
+      if (print !== undefined && !definitions.has(print.fingerprint))
+        this.#define(definitions, print, tool, true);
     }
     return definitions;
   }
@@ -281,7 +286,8 @@ export class ServerReview {
     return prints.flatMap(({ fingerprint: print }) => {
       const tool = this.#definition(print);
       if (tool === undefined) return [];
-      return fingerprint(tool) === print ? tool : { ...tool, fingerprint: print };
+      const isExact = this.#definitions?.get(print)?.isExact === true || fingerprint(tool) === print;
+      return isExact ? tool : { ...tool, fingerprint: print };
     });
   }
 
@@ -326,6 +332,8 @@ export class ServerReview {
 interface Definition {
   readonly print: ToolPrint;
   readonly tool: ReviewedTool;
+  /** The fingerprint is that of `tool`, which no mask has changed. */
+  readonly isExact: boolean;
 }
 
 /** Masks all fields except the name, which identifies the tool. */

@@ -134,7 +134,9 @@ export class ServerEntry {
     const expansion = expandConfig(row, { ...values, fileEnv: envFile.values });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const config = (await this.#maySignIn(row)) ? expansion.config : withoutSignIn(expansion.config);
-    const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
+    // A copy of the host's variables reads each of them from the system.
+    const known = Object.keys(inputs).length === 0 ? env : { ...env, ...inputs };
+    const secrets = secretsOf(row.config, config, known, hiddenInputs(row));
     const elsewhere = this.#startsElsewhere(row);
     return {
       resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir, elsewhere },

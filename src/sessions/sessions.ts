@@ -270,7 +270,8 @@ export class Sessions {
   }
 
   get(key: SessionKey): Session | undefined {
-    return this.#of(key.name).find((session) => session.key.generation === key.generation);
+    for (const session of this.#of(key.name)) if (session.key.generation === key.generation) return session;
+    return undefined;
   }
 
   /** The sessions that take messages. */

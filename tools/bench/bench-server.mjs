@@ -78,7 +78,7 @@ export function inNewEra(answer) {
     const { id, method } = request;
     const { jsonrpc, result = {} } =
       method === 'server/discover' ? { jsonrpc: '2.0', result: discovered } : answer(request);
-    return { jsonrpc, id, result: { ...result, ...more } };
+    return { jsonrpc, id, result: Object.assign({}, result, more) };
   };
 }
 

@@ -8,7 +8,7 @@
 export const PHASES = {
   resolve: ['loadConfig', 'validateEntry', 'expandConfig', 'literalSecrets'],
   spawn: ['spawnServer', 'guardServer', 'createStdio', 'childEnvironment', '#launch'],
-  handshake: ['openInEra', 'listenTo', 'maskIdentity'],
+  handshake: ['openInEra', 'maskIdentity'],
   list: ['wholeList', 'listAll', 'commit'],
   check: ['checkTools', 'checkExtras', '#judge', 'fingerprint'],
   publish: ['publish', '#flush', '#deliver', 'toLifecycle', 'statusOf', '#bringUpToDate'],

@@ -4,6 +4,7 @@
  * `most` is the largest value that meets the target. `--check` compares `isRatio` rows, because these do not depend on the
  * machine.
  */
+import { ALONE } from './contenders.mjs';
 import { number, times } from './numbers.mjs';
 import { figureIn } from './results.mjs';
 import { caseName } from './scenarios/faults.mjs';
@@ -36,6 +37,19 @@ const toFloor = (what, bound, ...where) => ({
   isRatio: true,
   where: `${where[0]}/${where[1]}`,
   value: overFloor(...where),
+});
+
+const toSdk2 = (what, bound, metric, contender = 'troupe') => ({
+  what,
+  most: bound,
+  against: 'SDK client, version 2',
+  isRatio: true,
+  where: 'new-era/in memory, 1,000',
+  value: (results) =>
+    ratio(
+      figureIn(results, 'new-era', 'in memory, 1,000', contender, metric),
+      figureIn(results, 'new-era', 'in memory, 1,000', 'client-v2', metric),
+    ),
 });
 
 /** Troupe compared with itself in a case without faults. */
@@ -126,6 +140,9 @@ export const TARGETS = [
   },
   toSdk('heap of an idle connection, 50 stdio', 0.8, 'memory', 'stdio, 50', 'heapKiB'),
   toSdk('heap of an idle connection, 1,000 in memory', 1, 'memory', 'in memory, 1,000', 'heapKiB'),
+  toSdk2('`callTool` in memory in the new era, one after another', 0.3, 'callUs'),
+  toSdk2('heap of an idle connection of the new era, 1,000 in memory', 0.6, 'heapKiB'),
+  toSdk2('the same without supervision: the protocol client alone', 0.6, 'heapKiB', ALONE),
   growth('start'),
   growth('stop'),
   {

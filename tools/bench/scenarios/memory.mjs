@@ -1,6 +1,6 @@
 /** The memory of an idle connection. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { KEY, MEMORY_PEERS, PEERS } from '../contenders.mjs';
+import { ALONE, KEY, MEMORY_PEERS, PEERS } from '../contenders.mjs';
 import { memoryServers, stdioServers } from '../servers.mjs';
 
 export const scenario = {
@@ -26,7 +26,7 @@ export const scenario = {
     {
       name: 'in memory, 1,000',
       params: { kind: 'memory', count: isQuick ? 500 : 1_000 },
-      clients: [...KEY, ...MEMORY_PEERS],
+      clients: [...KEY, ALONE, ...MEMORY_PEERS],
       ...{ runs: 2, peerRuns: 1, seconds: 2.5 },
     },
   ],

@@ -1,5 +1,6 @@
 /** The new era of the protocol, with a server that answers in memory. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ALONE } from '../contenders.mjs';
 import { newEraServers } from '../servers.mjs';
 
 const CALLS = 20_000;
@@ -9,7 +10,8 @@ export const scenario = {
   title: 'The new era of the protocol',
   about:
     'Connections, calls and idle connections with MCP 2026-07-28, beside the second version of the SDK. The server answers ' +
-    "in memory, so that only the client's own work remains; all figures but the heap are processor time.",
+    "in memory, so that only the client's own work remains; all figures but the heap are processor time. The protocol " +
+    'client alone does what the SDK does; the difference to Troupe is supervision: charts, checks, reviews, events.',
   metrics: {
     connectUs: { label: 'connect and list', unit: 'µs' },
     callUs: { label: 'call', unit: 'µs' },
@@ -19,7 +21,7 @@ export const scenario = {
     {
       name: 'in memory, 1,000',
       params: { kind: 'memory', count: isQuick ? 500 : 1_000 },
-      clients: ['troupe', 'client-v2'],
+      clients: ['troupe', ALONE, 'client-v2'],
       ...{ runs: 3, peerRuns: 3, seconds: 4 },
     },
   ],

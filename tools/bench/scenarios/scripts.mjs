@@ -16,6 +16,7 @@ const SCRIPTS = [
   },
   { name: 'inspection', file: 'inspection.mjs', seconds: 84 },
   { name: 'page', file: 'visualizer.mjs', args: ['200000'], seconds: 64 },
+  { name: 'chart floor', file: 'chart-floor.mjs', seconds: 3 },
   { name: 'gateway', file: 'gateway.mjs', seconds: 3 },
   { name: 'gateway, many sessions', file: 'gateway-load.mjs', args: ['--seconds', '20'], seconds: 28 },
 ];

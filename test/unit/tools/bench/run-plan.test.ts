@@ -169,6 +169,7 @@ describe('the plan of a benchmark', () => {
         'mastra',
         'mcp-use',
         'openai-agents',
+        'protocol-client',
         'sdk',
         'troupe',
       ].toSorted(),

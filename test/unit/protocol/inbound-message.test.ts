@@ -143,7 +143,7 @@ describe('progress', () => {
   });
 
   it('of an unknown request, or of one that is over, is dropped', async () => {
-    const { client, server, oddities } = await openClient();
+    const { client, server, oddities } = await openClient({ on: { 'tools/call': () => ({}) } });
     const received: unknown[] = [];
     await client.request('tools/call', {}, { onProgress: (progress) => received.push(progress) });
     const token = server.of('tools/call')[0]?.id;

@@ -147,6 +147,7 @@ export type { AskInput, ExpansionOptions, InputRequest } from './config/entry/se
 export type {
   EntryOAuth,
   HttpServerConfig,
+  InProcessServer,
   InProcessServerConfig,
   Isolation,
   NamingTemplate,

@@ -10,8 +10,6 @@ import type { CallHooks } from './calls/hooks.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
 import type { TrustStore } from './trust/trust-store.js';
-import type { ConnectionEffects } from '../machines/connection/connection.effects.js';
-import type { ConnectionMachine } from '../machines/connection/connection.machine.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
 import type { Clock, Logger } from './ports.js';
@@ -47,6 +45,8 @@ export interface MachineOverrides {
    * Gives the machine of every connection: the given one, which has Troupe's own effects, with other effects, guards, delays
    * or actions. Called once. Replays of its recordings need the same guards, delays and actions (`against`).
    *
+   * The types of both parameters are `ConnectionMachine` and `ConnectionEffects` of `mcp-troupe/machines`.
+   *
    * @param machine The machine with Troupe's effects.
    * @param effects Troupe's effects, to be called from others.
    *
@@ -55,16 +55,14 @@ export interface MachineOverrides {
    * @example
    * ```ts
    * import { createTroupe } from 'mcp-troupe';
+   * import type { ConnectionMachine } from 'mcp-troupe/machines';
    *
-   * const troupe = createTroupe({
-   *   config: '.mcp.json',
-   *   machines: {
-   *     connection: (machine) => machine.provide({ delays: { slowRetryDelay: 3_600_000 } }),
-   *   },
-   * });
+   * const patient = (machine: ConnectionMachine) =>
+   *   machine.provide({ delays: { slowRetryDelay: 3_600_000 } });
+   * const troupe = createTroupe({ config: '.mcp.json', machines: { connection: patient } });
    * ```
    */
-  readonly connection?: (machine: ConnectionMachine, effects: ConnectionEffects) => ConnectionMachine;
+  readonly connection?: (machine: never, effects: never) => unknown;
 }
 
 /** Options of `createTroupe`. Each has a default. */

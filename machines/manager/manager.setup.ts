@@ -11,7 +11,8 @@ import {
 } from 'xstate';
 import { mayBeReplaced, nextInput, type Crash } from '../connection/connection.crash.js';
 import type { ConnectionFact, ConnectionOutput } from '../connection/connection.events.js';
-import { connectionMachine } from '../connection/connection.machine.js';
+import type { ConnectionMachine } from '../connection/connection.machine.js';
+import { managed } from '../connection/connection.managed.js';
 import type {
   ChildSpec,
   Death,
@@ -23,7 +24,7 @@ import type {
 } from './manager.events.js';
 import { grantStarts, idleHolders, type Waiting } from '../policy/start-queue.js';
 
-type Child = ActorRefFrom<typeof connectionMachine>;
+type Child = ActorRefFrom<ConnectionMachine>;
 
 /** The children of the manager's actor. */
 interface Parent {
@@ -65,8 +66,8 @@ export const manager = setup({
     tags: {} as ManagerTag,
     children: {} as { [name: string]: 'connection' },
   },
-  /** Without effects; a provider passes its machine through `managed`. */
-  actors: { connection: connectionMachine },
+  /** Without effects. */
+  actors: { connection: managed() },
   guards: {
     isAllSettled: ({ context }) => context.unsettled <= 0,
     isNobodyLeft: ({ context }) => context.alive <= 0,

@@ -9,9 +9,9 @@ export function toAdaptedConnection({
   return (
     adapt &&
     ((machine, effects) => {
-      const adapted: Partial<typeof machine> | undefined = adapt(machine, effects);
+      const adapted = adapt(machine as never, effects as never) as typeof machine | undefined;
       // `provide` keeps the chart.
-      if (adapted?.config === machine.config) return adapted as typeof machine;
+      if (adapted?.config === machine.config) return adapted;
       throw new ConfigError(
         "machines.connection: expected the machine that it is called with, or the result of its 'provide'.",
       );

@@ -42,6 +42,7 @@ export { doneEvent, edgePaths, errorEvent, possibleEvents, walkEdgePath } from '
 export type { EdgeDriver, EdgeEvent, EdgeOptions, EdgePath, EdgeSearch } from './edge-paths.js';
 export { HOST_POLICY, HOST_START, hostCommands } from './host-commands.js';
 export type { HostCommand, HostModel, HostUnderCommands } from './host-commands.js';
+export type { ConnectionMachine } from '../../machines/connection/connection.machine.js';
 export { walkHost } from './walk-host.js';
 export type { HostUnderTest, WalkedStep, WalkOptions } from './walk-host.js';
 export { transitionCoverage } from './transition-coverage.js';

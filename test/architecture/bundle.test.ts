@@ -40,6 +40,8 @@ describe('importing the package', () => {
   });
 });
 
+const isClass = (value: unknown): boolean => typeof value === 'function' && /^class\b/.test(String(value));
+
 describe('a session over stdio', () => {
   it('reads only a few more files.', () => {
     const entries = ['configuration', 'stdio', 'session'].map((part) => `dist/bundle/chunks/${part}.js`);
@@ -58,10 +60,12 @@ describe('the bundle', () => {
     expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
   });
 
-  it.each(CODE)('keeps the exported names of the functions and classes of %s.', async (path) => {
+  it.each(CODE)('keeps the exported names of %s.', async (path) => {
     const exported = Object.entries((await import(pathToFileURL(join(PROJECT, path)).href)) as object);
     expect(exported.length).toBeGreaterThan(0);
-    const renamed = exported.filter(([name, value]) => typeof value === 'function' && value.name !== name);
+    // CommonJS keeps the names of classes only, for the names of errors: the others would take 90 kB.
+    const named = path.endsWith('.cjs') ? exported.filter(([, value]) => isClass(value)) : exported;
+    const renamed = named.filter(([name, value]) => typeof value === 'function' && value.name !== name);
     expect(renamed).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
-      EntryOAuth HttpServerConfig InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
+      EntryOAuth HttpServerConfig InProcessServer InProcessServerConfig JsonObject LeftOutTool LifecycleEvent LifecycleEventBody
       LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
       Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
@@ -157,7 +157,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
       MatchRequests RecordedRequest UnmatchedRequest RunOptions
-      HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
+      ConnectionMachine HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),

@@ -2,6 +2,7 @@
 import { KEY } from './contenders.mjs';
 import { scenario as calls } from './scenarios/calls.mjs';
 import { scenario as close } from './scenarios/close.mjs';
+import { scenario as command } from './scenarios/command.mjs';
 import { scenario as faults } from './scenarios/faults.mjs';
 import { scenario as gateway } from './scenarios/gateway.mjs';
 import { scenario as growth } from './scenarios/growth.mjs';
@@ -18,12 +19,12 @@ import { scenario as startUp } from './scenarios/start-up.mjs';
 import { scenario as warmCache } from './scenarios/warm-cache.mjs';
 
 export const SCENARIOS = [
-  ...[importing, startUp, warmCache, faults, calls, largeResults, notifications, recovery, close],
+  ...[importing, startUp, warmCache, command, faults, calls, largeResults, notifications, recovery, close],
   ...[memory, newEra, growth, observing, gateway, scripts, scale],
 ];
 
 /** Scenarios without a comparison with the SDK client, the floor or an earlier build. */
-const WITHOUT_RATIOS = ['scripts', 'scale'];
+const WITHOUT_RATIOS = ['command', 'scripts', 'scale'];
 /** Scenarios that take long and rarely change. */
 const NOT_QUICK = ['growth'];
 

@@ -63,11 +63,13 @@ describe('a method', () => {
 
   it('waits for a server that has not listed its tools yet.', async () => {
     const gate = createGate();
+    const tools = [tool('read_file')];
     const scripted = new ScriptedServer({
+      tools,
       on: {
         'tools/list': async () => {
           await gate.promise;
-          return { tools: [tool('read_file')] };
+          return { tools };
         },
       },
     });
@@ -121,7 +123,7 @@ describe('the methods', () => {
     const { scripted, troupe, clock } = open(['then', 'toJSON'], 'fs');
     await passTime(clock, troupe.start());
     const methods = methodsOf(troupe);
-    const awaited = await methods;
+    const awaited = await Promise.resolve(methods);
     expect(awaited).toBe(methods);
     expect([awaited['then'], awaited['fs']?.['then'], awaited['fs']?.['toJSON']]).toEqual([
       undefined,

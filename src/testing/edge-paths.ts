@@ -50,10 +50,31 @@ export interface EdgeOptions {
  * @typeParam TMachine The machine.
  */
 export type EdgeEvent<TMachine extends AnyStateMachine = AnyStateMachine> =
+  /** An event that the machine declares. */
   | EventFrom<TMachine>
-  | { readonly type: `xstate.done.actor.${string}`; readonly actorId: string; readonly output: unknown }
-  | { readonly type: `xstate.error.actor.${string}`; readonly actorId: string; readonly error: unknown }
-  | { readonly type: `xstate.after.${string}` };
+  /** An effect has ended. */
+  | {
+      /** The id of the effect is its last part. */
+      readonly type: `xstate.done.actor.${string}`;
+      /** Id of the effect. */
+      readonly actorId: string;
+      /** What it gives. */
+      readonly output: unknown;
+    }
+  /** An effect has failed. */
+  | {
+      /** The id of the effect is its last part. */
+      readonly type: `xstate.error.actor.${string}`;
+      /** Id of the effect. */
+      readonly actorId: string;
+      /** Why it failed. */
+      readonly error: unknown;
+    }
+  /** A delay is over. */
+  | {
+      /** Names the delay and its state. */
+      readonly type: `xstate.after.${string}`;
+    };
 
 /**
  * Events that lead from a start of the machine over one of its transitions.

@@ -3,8 +3,24 @@ import type { AnyActorRef, AnyStateNode, AnyTransitionDefinition, InspectionEven
 import { connectionMachine, type ConnectionMachine } from '../../machines/connection/connection.machine.js';
 import { transitionId } from '../charts/chart-model.js';
 
+/** Counts the transitions of the connections of any number of troupes, whatever their servers are. */
+export interface TransitionCoverage {
+  /**
+   * For `machines.connection` of `createTroupe`.
+   *
+   * @param machine The machine to watch.
+   */
+  readonly connection: (machine: ConnectionMachine) => ConnectionMachine;
+  /** Number of transitions of the chart. */
+  readonly total: number;
+  /** Names of the transitions that no connection has taken, in the order of the chart: state, event and branch. */
+  readonly missing: readonly string[];
+  /** One line for the output of a test run. */
+  readonly summary: string;
+}
+
 /**
- * Counts the transitions of the connections of any number of troupes, whatever their servers are.
+ * Begins to count, from nothing.
  *
  * @example
  * ```ts
@@ -21,22 +37,6 @@ import { transitionId } from '../charts/chart-model.js';
  * console.log(coverage.summary, coverage.missing);
  * ```
  */
-export interface TransitionCoverage {
-  /**
-   * For `machines.connection` of `createTroupe`.
-   *
-   * @param machine The machine to watch.
-   */
-  readonly connection: (machine: ConnectionMachine) => ConnectionMachine;
-  /** Number of transitions of the chart. */
-  readonly total: number;
-  /** Names of the transitions that no connection has taken, in the order of the chart: state, event and branch. */
-  readonly missing: readonly string[];
-  /** One line for the output of a test run. */
-  readonly summary: string;
-}
-
-/** Begins to count, from nothing. */
 export function transitionCoverage(): TransitionCoverage {
   const all = transitionsOf(connectionMachine.root).map(transitionId);
   const taken = new Set<string>();

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `troupe`. It sets the exit code and lets the process end by itself, so that all output is written. */
 import { EXIT, keepExitCode } from './exit.js';
-import { run } from './program.js';
+import { whyTooOld } from './node-version.js';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
@@ -9,7 +9,15 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exitCode = EXIT.failed;
 });
 
-const endBegins = keepExitCode(process);
-const code = await run(process.argv.slice(2), process);
-process.exitCode ??= code;
-endBegins();
+const tooOld = whyTooOld(process.versions.node);
+if (tooOld === undefined) {
+  const endBegins = keepExitCode(process);
+  // Not before: an older version of Node cannot load it.
+  const { run } = await import('./program.js');
+  const code = await run(process.argv.slice(2), process);
+  process.exitCode ??= code;
+  endBegins();
+} else {
+  process.stderr.write(`troupe: ${tooOld}\n`);
+  process.exitCode = EXIT.failed;
+}

@@ -139,7 +139,10 @@ describe('troupe generate', () => {
       expect(stderr).toMatch(/tools\.ts: \d+ tools\n$/);
       expect(statSync(out).mode & 0o777).toBe(0o644);
       writeFileSync(join(folder, 'hostile.ts'), toolsModule(HOSTILE));
-      writeFileSync(join(folder, 'published.ts'), toolsModule(await readCatalogue()));
+      writeFileSync(
+        join(folder, 'published.ts'),
+        toolsModule((await readCatalogue()) as readonly DescribedTool[]),
+      );
       writeFileSync(join(folder, 'host.ts'), HOST);
       writeFileSync(
         join(folder, 'required.cts'),

@@ -38,16 +38,15 @@ const FILLED = {
   },
 };
 
-/** What fills the slots. XState infers no parameters for these actions, and wants unknown ones. */
-export const MANAGED = FILLED as unknown as Pick<
-  Parameters<ConnectionMachine['provide']>[0],
-  keyof typeof FILLED
->;
+type Slots = Pick<Parameters<ConnectionMachine['provide']>[0], 'guards' | 'actions'>;
 
-type Slots = Readonly<Record<string, unknown>>;
+/** What fills the slots. XState infers no parameters for these actions, and wants unknown ones. */
+export const MANAGED = FILLED as unknown as Slots;
+
+type AnySlots = Readonly<Record<string, unknown>>;
 
 /** Those of the slots that the machine has not filled itself. */
-function unfilled<T extends object>(slots: T | undefined, present: Slots, initial: Slots): T {
+function unfilled<T extends object>(slots: T | undefined, present: AnySlots, initial: AnySlots): T {
   return Object.fromEntries(
     Object.entries(slots ?? {}).filter(([name]) => present[name] === initial[name]),
   ) as T;

@@ -246,6 +246,7 @@ function whyNotRestored(snapshot: object): string | undefined {
 
 /**
  * The chart of a whole troupe: it spawns connections, grants start slots and ends them in order. The slot `connection` takes
- * the machine of the connections, passed through `managed`; without one, connections have no effects. A snapshot is restored unless a connection holds a start slot.
+ * the machine of the connections, passed through `managed`; without one, connections have no effects. A snapshot is restored
+ * unless a connection holds a start slot.
  */
 export const managerMachine = restorable(chart, whyNotRestored);

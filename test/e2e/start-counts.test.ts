@@ -46,7 +46,7 @@ describe('a start over stdio', () => {
 
   it('loads the same files for any number of servers, and few', () => {
     expect(four.chunks).toBe(one.chunks);
-    expect(one.chunks).toBeLessThanOrEqual(7);
+    expect(one.chunks).toBeLessThanOrEqual(8);
   });
 
   it('spawns one actor for a server and one for each of its effects', () => {
@@ -54,6 +54,6 @@ describe('a start over stdio', () => {
   });
 
   it('sets few timers for a server', () => {
-    expect(perServer('timers')).toBeLessThanOrEqual(13);
+    expect(perServer('timers')).toBeLessThanOrEqual(11);
   });
 });

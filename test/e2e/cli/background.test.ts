@@ -36,7 +36,8 @@ beforeEach(() => {
 });
 afterEach(async () => {
   rmSync(join(folder, 'wrong'), { force: true, recursive: true });
-  if (pidOfBackground() !== undefined) await troupe('down');
+  // Also if a test failed before it knew the process.
+  await troupe('down');
   await expect.poll(() => running(), { timeout: 10_000 }).toEqual([]);
 });
 

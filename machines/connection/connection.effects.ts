@@ -25,12 +25,15 @@ import type {
  * @example
  * ```ts
  * import { createActor, fromCallback, fromPromise } from 'xstate';
- * import { connectionMachine, DEFAULT_POLICY, type ConnectionEffects } from 'mcp-troupe/machines';
+ * import { connectionMachine, DEFAULT_POLICY } from 'mcp-troupe/machines';
+ * import type { ConnectionEffects, OpenTransportOutput, ResolveConfigOutput } from 'mcp-troupe/machines';
  *
  * const done = async () => ({ startedAt: Date.now(), at: Date.now() });
  * const effects: Partial<ConnectionEffects> = {
- *   resolveConfig: fromPromise(async () => ({ kind: 'resolved', ...(await done()) })),
- *   openTransport: fromPromise(async () => ({ transport: 'http', pid: null, url: null, ...(await done()) })),
+ *   resolveConfig: fromPromise(async (): Promise<ResolveConfigOutput> => ({ kind: 'resolved', ...(await done()) })),
+ *   openTransport: fromPromise(
+ *     async (): Promise<OpenTransportOutput> => ({ transport: 'http', pid: null, url: null, ...(await done()) }),
+ *   ),
  *   handshake: fromPromise(async () =>
  *     Promise.reject({ code: 'handshake-timeout', message: 'No answer.', phase: 'handshake', at: Date.now() }),
  *   ),

@@ -115,7 +115,11 @@ export class Supervisor {
       const snapshot = ref?.getSnapshot();
       if (snapshot?.status !== 'active') return [];
       const effects = Object.entries<AnyActorRef | undefined>(snapshot.children)
-        .filter(([id, effect]) => id !== 'watchSession' && effect?.getSnapshot().status === 'active')
+        .filter(
+          ([id, effect]) =>
+            id !== 'watchSession' &&
+            (effect?.getSnapshot() as { readonly status?: string } | undefined)?.status === 'active',
+        )
         .map(([id]) => id);
       const running = effects.length === 0 ? '' : ` (${effects.join(', ')})`;
       return [`'${name}' is ${statePath(snapshot.value)}${running}`];

@@ -191,20 +191,20 @@ export function createControlledClock(start = 1_000_000): ControlledClock {
     runUntil: async (promise, options = {}) => {
       requireKnown('runUntil', options, { limitMs: true, graceMs: true, troupe: true });
       const { limitMs = 3_600_000, graceMs = 20, troupe } = options;
-      let isSettled = false;
-      const settle = (): void => void (isSettled = true);
+      const waited = { isSettled: false };
+      const settle = (): void => void (waited.isSettled = true);
       promise.then(settle, settle);
       await loadAll();
       const end = now + limitMs;
       const isOver = async (): Promise<boolean> => {
-        for (let turns = 0; turns < IDLE_TURNS && !isSettled; turns += 1) await turn();
-        return isSettled;
+        for (let turns = 0; turns < IDLE_TURNS && !waited.isSettled; turns += 1) await turn();
+        return waited.isSettled;
       };
       for (let idle = 0; !(await isOver());) {
         const next = due(Infinity);
         const mayBeLimit = next === undefined || next.at - now >= MAY_BE_LIMIT_MS;
         if (mayBeLimit) await pause(graceMs);
-        if (isSettled || due(Infinity) !== next) continue;
+        if (waited.isSettled || due(Infinity) !== next) continue;
         idle = next === undefined ? idle + 1 : 0;
         if (next !== undefined && next.at <= end) await move(next.at - now);
         else if (next !== undefined || idle * graceMs >= PATIENCE_MS) throw stuck(limitMs, troupe);

@@ -352,6 +352,6 @@ function stateOf({ value }: AnyMachineSnapshot): StateValue {
 
 function titleOf({ source, target }: AnyTransitionDefinition, steps: EdgePath['steps']): string {
   const to = target?.map(({ id }) => id).join(', ') ?? source.id;
-  const events = steps.map(({ event }) => event.type);
+  const events = steps.map(({ event }) => (event as EventObject).type);
   return `${source.id} to ${to}, ${events.length === 0 ? 'at the start' : `after ${events.join(', ')}`}`;
 }

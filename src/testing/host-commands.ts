@@ -149,9 +149,8 @@ const ACTS: readonly (readonly [string, (model: HostModel) => boolean, Act])[] =
 function begun(command: 'start' | 'retry' | 'restart'): Act {
   return async (model, host) => {
     attempt(model, 1);
-    await connectionOf(host)
-      [command]()
-      .catch(() => {});
+    const connection = connectionOf(host);
+    await connection[command]().catch(() => {});
   };
 }
 

@@ -128,7 +128,10 @@ interface Settle {
   readonly reject: (error: unknown) => void;
 }
 
-type Actor = { send(event: unknown): void; getSnapshot(): { readonly value: never } };
+interface Actor {
+  send(event: unknown): void;
+  getSnapshot(): { readonly value: never };
+}
 
 /** The effects of one connection. Each ends when the path says so, and at once after `letGo`. */
 class PathEffects {

@@ -3,7 +3,6 @@
  * The assertions on the way are invariants that no chart states.
  */
 import { describe, expect, it } from 'vitest';
-import type { ConnectionInput } from '../../../machines/connection/connection.events.js';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { reviewMachine } from '../../../machines/review/review.machine.js';
@@ -20,7 +19,7 @@ describe('the connection', () => {
   const { paths, missing } = CONNECTION_PATHS;
 
   it.each(paths.map((path) => [path.title, path] as const))('goes from %s.', async (_, path) => {
-    const driver = new ConnectionDriver({ ...(path.input as ConnectionInput), inspect: edges.count });
+    const driver = new ConnectionDriver({ ...path.input, inspect: edges.count });
     await expect(walkEdgePath(path, new HeldConnection(driver))).resolves.toBeUndefined();
   });
 

@@ -25,7 +25,7 @@ const failure: Required<Failure> = {
   hint: TEXT,
   url: TEXT,
   exit: { code: 1, signal: null },
-  http: { status: 403, bodyStart: TEXT, wwwAuthenticate: TEXT } as never,
+  http: { status: 403, bodyStart: TEXT, wwwAuthenticate: TEXT },
   canSignIn: false,
   rpcCode: -1,
   stderrTail: [TEXT, TEXT],

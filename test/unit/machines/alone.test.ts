@@ -154,7 +154,7 @@ describe('a restored snapshot', () => {
   ])('of any machine sets a delay given as %s, also after provide', async (_, off) => {
     const clock = createControlledClock();
     const lamp = restorable(createMachine({ initial: 'off', states: { off, on: {} } } as never));
-    const provided = lamp.provide({ delays: { soon: () => 70 } } as never);
+    const provided = lamp.provide({ delays: { soon: () => 70 } });
     const actor = createActor(provided, { clock }).start();
     const snapshot = actor.getPersistedSnapshot();
     actor.stop();

@@ -20,8 +20,8 @@ async function said(options: TroupeOptions): Promise<string> {
   const troupe = createTroupe({
     servers: { docs: { type: 'in-process', server } },
     record: { target: log, bodies: true },
-    inspector: ((copy: { event?: unknown; snapshot?: { context?: unknown } }) =>
-      void outputs.push(copy.event, copy.snapshot?.context)) as never,
+    inspector: (copy: { event?: unknown; snapshot?: { context?: unknown } }) =>
+      void outputs.push(copy.event, copy.snapshot?.context),
     cache: false,
     ...options,
   });

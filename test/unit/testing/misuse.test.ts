@@ -71,7 +71,7 @@ describe('a scripted server that two entries share', () => {
     await server.whenReceived('tools/list', 4);
     await server.die();
     await server.when(() => server.sessions === 4);
-    await Promise.all(['one', 'two'].map((name) => troupe.connection(name)?.ready()));
+    await Promise.all(['one', 'two'].map((name) => troupe.connection(name)!.ready()));
     expect([changed.toSorted(), lost.toSorted()]).toEqual([
       ['one', 'two'],
       ['one', 'two'],

@@ -17,7 +17,7 @@ describe('a clock', () => {
     await clock.runUntil(troupe.connection('files')!.ready(), { troupe });
     expect(clock.now()).toBeGreaterThanOrEqual(30_000);
     const call = troupe.connection('files')!.callTool('echo', {});
-    const outcome = call.catch((error: { readonly code: string }) => error.code);
+    const outcome = call.catch((error: unknown) => (error as { readonly code: string }).code);
     await server.whenReceived('tools/call');
     await clock.runUntil(troupe.close(), { troupe });
     await expect(outcome).resolves.toBe('OUTCOME_UNKNOWN');

@@ -1,5 +1,5 @@
 /**
- * Paths through a machine, one for each of its transitions: the shortest list of events after which that transition is
+ * Paths through a machine, one for each of its transitions: a short list of events after which that transition is
  * taken. A driver then walks them through the system that the machine describes: a host's own actors, its window, its
  * service.
  *
@@ -138,7 +138,8 @@ interface Visit {
 }
 
 /**
- * Finds the shortest path over every transition of a machine, breadth first from every start.
+ * Finds a path over every transition of a machine, breadth first from every start: the shortest one, unless a `key` of the
+ * options takes different snapshots for the same, as that of `connectionModel` does.
  *
  * @typeParam TMachine The machine.
  * @param machine The machine. It is never started: effects and timers count as events.

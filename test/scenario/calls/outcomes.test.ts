@@ -22,15 +22,17 @@ describe('what a server says beside its answers', () => {
   const begin = useOneServer();
 
   it('and Troupe does not know reaches the observers, without secrets', async () => {
-    const { server, events } = await begin(undefined, { env: { API_TOKEN: 's3cr3t-value' } } as never);
-    server.notify('notifications/acme/moved', { to: [1], note: 'x' });
+    const { server, events } = await begin(undefined, undefined, {
+      redact: (text) => text.replaceAll('s3cr3t-value', '***'),
+    });
+    server.notify('notifications/acme/moved', { to: [1], note: 'is s3cr3t-value' });
     server.notify('notifications/acme/large', { text: 'x'.repeat(100_000) });
     await events.when('server.notification', ({ method }) => method.endsWith('large'));
     const [moved, large] = events.of('server.notification');
     expect(moved).toMatchObject({
       server: 'a',
       method: 'notifications/acme/moved',
-      params: { to: [1], note: 'x' },
+      params: { to: [1], note: 'is ***' },
     });
     expect(large).not.toHaveProperty('params');
   });

@@ -1,7 +1,7 @@
 /** The commands for what servers offer beside tools. */
 import type { Command } from 'commander';
 import { toFile } from '../arguments/flags.js';
-import type { PromptFlags } from '../commands/prompt-command.js';
+import type { PromptFlags } from '../commands/prompts-command.js';
 import type { ReadFlags } from '../commands/read-command.js';
 import type { CommandInput } from '../host.js';
 import { addCommand, type Act } from './declare.js';
@@ -39,7 +39,7 @@ export function addOffers(program: Command, reuse: Act, input: CommandInput): vo
     .argument('[args...]', 'key=value pairs, a JSON object, or - to read it from stdin')
     .action(async (prompt: string, words: string[], _, command: Command) => {
       await reuse<PromptFlags>(command, async (flags, terminal) => {
-        const { prompt: print } = await import('../commands/prompt-command.js');
+        const { prompt: print } = await import('../commands/prompts-command.js');
         return print(flags, terminal, { prompt, words, ...input });
       });
     });

@@ -92,10 +92,10 @@ export class Life {
     return this.within(words, whenTaken(words));
   }
 
-  /** Starts it again whenever it has given up, until it is ready. */
+  /** Starts it again whenever it has given up, or waits to be used, until it is ready. */
   comesBack(): Promise<unknown> {
     return this.#sees('the state ready', () => {
-      if (this.path === 'failed.unreleased.waiting') this.command('start');
+      if (['failed.unreleased.waiting', 'configuring.dormant'].includes(this.path)) this.command('start');
       return this.path.startsWith('ready');
     });
   }

@@ -18,7 +18,7 @@ const STEP_LIMIT_MS = 40 * 60_000;
 const project = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'troupe-gate-'));
 const report = join(scratch, 'vitest.json');
-const CHAOS = ['--expose-gc', 'tools/chaos/main.mjs', '--connections', '30', '--minutes', '1'];
+const CHAOS = ['--expose-gc', 'tools/chaos/main.mjs', '--connections', '30', '--minutes', '0.5'];
 
 /** `makes` names a product. A step that `needs` a missing product does not run and counts as failed. */
 const build = { name: 'build', makes: 'dist', run: (log) => npm(log, 'run', 'build') };

@@ -305,12 +305,14 @@ class RunResources {
   readonly #context = new AsyncLocalStorage<RunResources>();
   readonly #living = new Map<
     number,
-    { readonly type: string; readonly resource: object; readonly stack: string }
+    { readonly type: string; readonly timer: NodeJS.Timeout | undefined; readonly stack: string }
   >();
   readonly #hook = createHook({
     init: (id, type, _, resource) => {
       if (PLAIN.has(type) || this.#context.getStore() !== this) return;
-      this.#living.set(id, { type, resource, stack: stackHere() });
+      // Nothing but a timer is held: some runtimes close what the garbage collector finds.
+      const timer = type === 'Timeout' ? (resource as NodeJS.Timeout) : undefined;
+      this.#living.set(id, { type, timer, stack: stackHere() });
     },
     destroy: (id) => {
       this.#living.delete(id);
@@ -329,9 +331,7 @@ class RunResources {
   }
 
   get #timers(): readonly { readonly stack: string }[] {
-    return [...this.#living.values()].filter(
-      ({ type, resource }) => type === 'Timeout' && (resource as NodeJS.Timeout).hasRef(),
-    );
+    return [...this.#living.values()].filter(({ timer }) => timer?.hasRef() === true);
   }
 
   /** Where the latest resource of that leak was made. */

@@ -30,8 +30,8 @@ const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main
  * the bundler sees fit.
  */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  light: ['src/cli/main', 'src/index'],
-  lines: ['src/cli/main', 'src/transports/stdio/stdio-transport'],
+  light: ['src/cli/program', 'src/index'],
+  lines: ['src/cli/program', 'src/transports/stdio/stdio-transport'],
   machines: ['machines/index', 'src/index'],
   common: ['src/index', 'src/event-log/index'],
   troupe: ['src/index'],

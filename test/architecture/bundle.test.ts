@@ -51,6 +51,20 @@ describe('a session over stdio', () => {
   });
 });
 
+describe('a command', () => {
+  it('loads no charts before it knows whether another process runs it.', () => {
+    const loaded = loadedWith('dist/bundle/chunks/program.js');
+    expect(loaded).toContain('commander');
+    expect(loaded.filter((path) => ['xstate', 'rxjs'].includes(path))).toEqual([]);
+    expect(
+      loaded
+        .filter(isOwn)
+        .flatMap(heldBy)
+        .filter((path) => path.startsWith('machines/')),
+    ).toEqual([]);
+  });
+});
+
 describe('the bundle', () => {
   it('holds every module once, so that all entry points export the same classes.', () => {
     const places = new Map<string, string[]>();

@@ -136,10 +136,9 @@ export class Publisher {
     const fields = body as unknown as Record<string, unknown>;
     let mask: Mask | undefined;
     for (const name of Object.keys(fields)) {
-      if (name === 'url' && body.type === 'connection.authRequired') continue;
       const value = fields[name];
-      if (UNMASKED.has(name) || value === null || (typeof value !== 'string' && typeof value !== 'object'))
-        continue;
+      if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) continue;
+      if (UNMASKED.has(name) || (name === 'url' && body.type === 'connection.authRequired')) continue;
       mask ??= this.maskOf('server' in body ? body.server : undefined);
       fields[name] = name === 'params' ? maskJson(value, mask) : maskTexts(value, mask);
     }

@@ -228,8 +228,9 @@ export function withMeta(params: JsonObject, meta: JsonObject): JsonObject {
 }
 
 function withProgressToken(params: JsonObject, progressToken: number): JsonObject {
-  const meta = params['_meta'] as JsonObject | undefined;
-  return withMeta(params, meta === undefined ? { progressToken } : { ...meta, progressToken });
+  const meta = { progressToken, ...(params['_meta'] as JsonObject | undefined) };
+  meta.progressToken = progressToken;
+  return withMeta(params, meta);
 }
 
 /** `written` applies if the error does not say. */

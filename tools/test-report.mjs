@@ -11,15 +11,20 @@ export function readTestReport(path, hasPassed, project, shells = missingShells(
   if (!existsSync(path)) return { passed: 0, failed: 1, failures: [], leftOut: [] };
   const { testResults, ...counts } = JSON.parse(readFileSync(path, 'utf8'));
   const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = counts;
-  const leftOut = testResults.flatMap((file) => leftOutOf(file, relative(project, file.name), shells));
+  const leftOut = testResults.flatMap((file) => leftOutOf(file, pathOf(file, project), shells));
   const failed = numFailedTests + numPendingTests + numTodoTests - leftOut.length;
   const isSound = hasPassed && passed > 0;
   return {
     passed,
     failed: isSound ? failed : Math.max(failed, 1),
-    failures: testResults.flatMap((file) => failuresOf(file, relative(project, file.name), shells)),
+    failures: testResults.flatMap((file) => failuresOf(file, pathOf(file, project), shells)),
     leftOut: leftOut.map(({ name, reason }) => `left out  ${name}: ${reason}`),
   };
+}
+
+/** With slashes, on every platform. */
+function pathOf({ name }, project) {
+  return relative(project, name).replaceAll('\\', '/');
 }
 
 function leftOutOf({ assertionResults }, file, shells) {

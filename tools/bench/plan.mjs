@@ -15,16 +15,17 @@ import { scenario as observing } from './scenarios/observing.mjs';
 import { scenario as recovery } from './scenarios/recovery.mjs';
 import { scenario as scale } from './scenarios/scale.mjs';
 import { scenario as scripts } from './scenarios/scripts.mjs';
+import { scenario as search } from './scenarios/search.mjs';
 import { scenario as startUp } from './scenarios/start-up.mjs';
 import { scenario as warmCache } from './scenarios/warm-cache.mjs';
 
 export const SCENARIOS = [
   ...[importing, startUp, warmCache, command, faults, calls, largeResults, notifications, recovery, close],
-  ...[memory, newEra, growth, observing, gateway, scripts, scale],
+  ...[memory, newEra, growth, observing, gateway, search, scripts, scale],
 ];
 
 /** Scenarios without a comparison with the SDK client, the floor or an earlier build. */
-const WITHOUT_RATIOS = ['command', 'scripts', 'scale'];
+const WITHOUT_RATIOS = ['command', 'search', 'scripts', 'scale'];
 /** Scenarios that take long and rarely change. */
 const NOT_QUICK = ['growth'];
 

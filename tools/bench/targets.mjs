@@ -96,6 +96,14 @@ export const TARGETS = [
     what: '`troupe.tools` with a warm cache, 50 servers, after import',
     ...{ most: 30, unit: 'ms', value: itself('warm-cache', '50 servers', 'toolsMs') },
   },
+  {
+    what: 'a search among 5,000 tools',
+    ...{ most: 5, unit: 'ms', value: itself('search', '5,000 tools', 'searchMs') },
+  },
+  {
+    what: 'a call on the command line, with the connections of `up --background`',
+    ...{ most: 150, unit: 'ms', value: itself('command', '1 server', 'warmMs') },
+  },
   { what: 'programs spawned by then', most: 0, unit: '', value: most('warm-cache', '50 servers', 'spawned') },
   toHealthy(10, 1, 'silent'),
   toHealthy(10, 1, 'slow'),

@@ -11,6 +11,7 @@
  */
 import { assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate';
 import { restorable } from '../restore.js';
+import { notProvided } from '../not-provided.js';
 
 /** The delays of the configuration chart. */
 export interface ConfigurationPolicy {
@@ -121,9 +122,7 @@ const configuration = setup({
   },
   actors: {
     watchFiles: fromCallback<FilesReread>(() => {}),
-    applyConfiguration: fromPromise<ApplyConfigurationOutput, ApplyConfigurationInput>(() =>
-      Promise.reject(new Error('this actor slot has no provider')),
-    ),
+    applyConfiguration: fromPromise<ApplyConfigurationOutput, ApplyConfigurationInput>(notProvided),
   },
   guards: {
     isReadable: ({ context }) => context.readable,

@@ -47,6 +47,7 @@ import * as lists from './list-plan.js';
 import type { ListGroup } from './list-plan.js';
 import { classify, toFailure, type Failure } from '../policy/failure.js';
 import type { ConnectionPolicy } from '../policy/policy.js';
+import { notProvided } from '../not-provided.js';
 
 /** JSON-RPC 2.0 section 5.1. */
 const METHOD_NOT_FOUND = -32601;
@@ -64,10 +65,6 @@ export function needsNetwork({ transport }: ConnectionContext): boolean {
 /** The limits that the watch of a session uses. */
 export function watchLimits({ ping, stableMs, idleStopMs }: ConnectionPolicy): WatchLimits {
   return { pingIdleMs: ping.idleMs, stableMs, idleStopMs };
-}
-
-function notProvided(): Promise<never> {
-  return Promise.reject(new Error('this actor slot has no provider'));
 }
 
 export const connection = setup({

@@ -23,6 +23,7 @@ import {
   type HeldPrint,
   type ToolPrint,
 } from '../policy/review.js';
+import { notProvided } from '../not-provided.js';
 
 /** Input of the review chart. */
 export interface ReviewInput {
@@ -110,10 +111,6 @@ export interface ReviewTrouble {
 export type ReviewTag = 'recalling' | 'working' | 'judged';
 
 const NO_PRINTS: readonly ToolPrint[] = [];
-
-function notProvided(): Promise<never> {
-  return Promise.reject(new Error('this actor slot has no provider'));
-}
 
 const review = setup({
   types: {

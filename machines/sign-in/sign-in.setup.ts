@@ -23,10 +23,7 @@ import type {
   SignInTag,
   TokenOutcome,
 } from './sign-in.events.js';
-
-function notProvided(): Promise<never> {
-  return Promise.reject(new Error('this actor slot has no provider'));
-}
+import { notProvided } from '../not-provided.js';
 
 export function scopesOf({ ledger, held, challenged }: SignInContext): readonly string[] {
   return scopesToAsk(ledger, held?.scopes ?? [], challenged);

@@ -1,10 +1,12 @@
 /**
  * Code mode: a model gets one tool, `run_code`, whose description is the typed API of all others, and writes code that calls
- * them. The host runs the code in a sandbox of its own; this file is the bridge from there to the tools.
+ * them. The host runs the code in its own sandbox; this file is the bridge from there to the tools.
  *
  * B1. A call of the code is a call of the tool itself: confirmation, review, filters, hooks, events and errors name it.
  * B2. The limits hold whatever the code does: exceeding one ends the run. Once it is over, the bridge calls nothing more.
  * B3. No code is run here.
+ *
+ * Longer than 300 lines because the public types and their documentation are a third of it.
  */
 import { Semaphore } from '../async/semaphore.js';
 import { abortable } from '../async/abort.js';

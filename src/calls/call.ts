@@ -1,5 +1,6 @@
 /**
- * `src/calls` makes tool calls, and repeats them if that is allowed. This file is one call.
+ * `src/calls` makes tool calls, and repeats them if that is allowed. This file is one call. Longer than 300 lines because a
+ * call and its attempts share limits, hooks and the task that outlives an attempt.
  *
  * K1. It settles exactly once: answered, refused by the server, timed out, aborted, not sent, or outcome unknown.
  * K2. It is sent once; a second time only if its session broke and the tool may be repeated (`call-safety.ts`), both by
@@ -146,7 +147,7 @@ class ToolCall implements Exchange<CallToolResult> {
   #tool = '';
   /** What the latest progress report said was done. */
   #progressed = 0;
-  /** The call as it runs at its server, and where that is. */
+  /** The task of this call, and the server that runs it. */
   #task: Task | undefined;
   #place = '';
 

@@ -28,7 +28,7 @@ export interface Limits {
   readonly totalMs: number;
 }
 
-/** The total limit of a request in multiples of its limit without progress, and that of a call that became a task. */
+/** The total limits of a request and of a call that became a task, in multiples of the limit without progress. */
 const SILENCES = 6;
 export const SILENCES_OF_TASK = 60;
 

@@ -10,7 +10,7 @@ export type DescribedTool = Pick<
   'server' | 'tool' | 'title' | 'description' | 'inputSchema' | 'outputSchema'
 >;
 
-/** The types of one tool; the first one is that of the arguments or of the result, and the others are those it refers to. */
+/** The types of one tool: first the type of its arguments or its result, then the types that it refers to. */
 export interface TypesOfTool {
   readonly args: readonly TypeDeclaration[];
   /** Empty without an output schema. */

@@ -1,4 +1,4 @@
-/** The oldest version of Node that runs Troupe: the one of `engines` in package.json. */
+/** The oldest version of Node that runs Troupe, as in `engines` of package.json. */
 export const OLDEST_NODE = '20.19';
 
 /** What to tell the user of an older version; undefined if the version is new enough. */

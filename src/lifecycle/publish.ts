@@ -1,5 +1,6 @@
 /**
- * The one publisher of lifecycle events, and of the values that they change.
+ * The one publisher of lifecycle events, and of the values that they change. Longer than 300 lines because order, batches, waits
+ * and masks apply to the same queue.
  *
  * The folder `lifecycle` turns the states of the charts into what a host sees: events, status rows, and states in words.
  *

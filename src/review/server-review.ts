@@ -77,7 +77,7 @@ export class ServerReview {
   #actor: ActorRefFrom<typeof reviewMachine> | undefined;
   #snapshot: ReviewSnapshot;
   #isStopped = false;
-  /** Definitions by fingerprint; undefined while they are those of the list. */
+  /** Definitions by fingerprint; undefined while the list of the server has them. */
   #definitions: Map<string, Definition> | undefined;
   #waiting: readonly (() => void)[] = NOTHING;
   #tools: readonly Tool[] | undefined;
@@ -258,7 +258,7 @@ export class ServerReview {
     return made;
   }
 
-  /** `isOwn`: the fingerprint is that of this tool. */
+  /** `isOwn`: the fingerprint belongs to this tool. */
   #define(definitions: Map<string, Definition>, print: ToolPrint, tool: ReviewedTool, isOwn: boolean): void {
     const shown = withoutSecrets(tool, this.#ports.mask(this.server.server));
     definitions.set(print.fingerprint, { print, tool: shown, isExact: isOwn && shown === tool });
@@ -332,7 +332,7 @@ export class ServerReview {
 interface Definition {
   readonly print: ToolPrint;
   readonly tool: ReviewedTool;
-  /** The fingerprint is that of `tool`, which no mask has changed. */
+  /** The fingerprint belongs to `tool`, which no mask has changed. */
   readonly isExact: boolean;
 }
 

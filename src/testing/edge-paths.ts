@@ -3,7 +3,8 @@
  * taken. A driver then walks them through the system that the machine describes: a host's own actors, its window, its
  * service.
  *
- * Owns the search and the walk. The driver makes the events happen.
+ * Owns the search and the walk. The driver makes the events happen. Longer than 300 lines because half of them document the
+ * public types.
  *
  * 1. The machine never runs: nothing is invoked, no timer is set. So the end of an effect and a timer are ordinary events
  *    (`xstate.done.actor.ID`, `xstate.error.actor.ID`, `xstate.after.DELAY.STATE`).
@@ -139,7 +140,7 @@ interface Visit {
 
 /**
  * Finds a path over every transition of a machine, breadth first from every start: the shortest one, unless a `key` of the
- * options takes different snapshots for the same, as that of `connectionModel` does.
+ * options treats different snapshots as one, as the `key` of `connectionModel` does.
  *
  * @typeParam TMachine The machine.
  * @param machine The machine. It is never started: effects and timers count as events.

@@ -1,6 +1,6 @@
 /**
  * Finds resources that were left behind since a moment: a living process, a socket, a timer, a file descriptor, or a
- * listener on `process`.
+ * listener on `process`. Longer than 300 lines because each kind of resource is found in its own way.
  *
  * A process counts as left behind if it descends from this one, if a process started here led its group, or if its
  * environment carries the inherited mark. Where the table of processes cannot be read (Windows), only a process that was

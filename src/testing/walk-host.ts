@@ -25,7 +25,7 @@ export type WalkOptions = Required<Pick<TroupeOptions, 'servers' | 'machines' | 
 export interface WalkedStep {
   /** What has happened; undefined at the start. */
   readonly event: EdgeEvent<ConnectionMachine> | undefined;
-  /** The row of the status: its state and substate are those of the path. */
+  /** The row of the status, with the state and substate that the path expects. */
   readonly status: ServerStatus;
   /** The troupe of the host. */
   readonly troupe: Troupe;

@@ -11,7 +11,7 @@ const REVISION = '2025-11-25';
 const NEW_REVISION = '2026-07-28';
 
 const DPOP = 'tokens that are bound to a key (DPoP, SEP-1932)';
-const TASKS = 'tasks of its own (SEP-2663); its gateway follows those of servers to their end';
+const TASKS = 'its own tasks (SEP-2663); its gateway follows the tasks of servers to their end';
 
 /** The client parts need a client, the others a gateway. */
 export const PARTS = [

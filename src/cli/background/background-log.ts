@@ -66,7 +66,7 @@ export class BackgroundLog {
   }
 }
 
-/** The events in the log, the oldest first; undefined if there is no log. Other lines, such as those of a crash, are passed over. */
+/** The events in the log, the oldest first; undefined if there is no log. Other lines, such as a stack trace, are skipped. */
 export function readLogged(path: string): readonly LifecycleEvent[] | undefined {
   const texts = [`${path}.1`, path].map(textOf);
   if (texts.every((text) => text === undefined)) return undefined;

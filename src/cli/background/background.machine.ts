@@ -6,6 +6,7 @@
  * B3. Its servers are closed, and its address is free, before it has ended.
  */
 import { assign, fromPromise, setup } from 'xstate';
+import { notProvided } from '../../../machines/not-provided.js';
 
 export interface BackgroundInput {
   /** How long it waits for the next command, milliseconds; 0 for ever. */
@@ -42,8 +43,8 @@ export const backgroundMachine = setup({
     tags: {} as 'claiming' | 'accepting',
   },
   actors: {
-    claim: fromPromise<Claim>(() => Promise.reject(new Error('not implemented'))),
-    close: fromPromise<void>(() => Promise.reject(new Error('not implemented'))),
+    claim: fromPromise<Claim>(notProvided),
+    close: fromPromise<void>(notProvided),
   },
   delays: { idle: ({ context }) => context.idleMs, grace: ({ context }) => context.graceMs },
   guards: {

@@ -142,7 +142,7 @@ function admission(
         specs.map(({ config }) => config),
       );
       if (name !== undefined)
-        throw new Declined(oneLine(`the variable ${name} has another value than where it was started`));
+        throw new Declined(oneLine(`the variable ${name} has changed since the process was started`));
       await troupe.reload();
     },
     admit: (servers) => {

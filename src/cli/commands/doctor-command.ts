@@ -1,6 +1,6 @@
 /**
  * `troupe doctor`: examines what a server needs to work: the machine, the files with servers, and each server, which is
- * started once. Says what to do about each fault.
+ * started once. Says what to do about each fault. Longer than 300 lines because it has a function for each thing it examines.
  */
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, resolve } from 'node:path';

@@ -31,7 +31,7 @@ export interface GenerateFlags extends Flags {
 }
 
 export interface GenerateTarget {
-  /** Names of servers; empty for all, and with `check` for those of the file. */
+  /** Names of servers. Empty: all servers, or with `check` the servers in the file. */
   readonly servers: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
 }

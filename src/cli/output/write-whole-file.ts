@@ -5,7 +5,7 @@ import { createFileAtomic, writeFileAtomic } from '../../storage/stored-file.js'
 export interface WriteChoice {
   /** Replace an existing file. A link is followed. */
   readonly overwrite: boolean;
-  /** Whether a replaced file keeps its permissions, and a read-only one stays. Default: it gets those of a new file. */
+  /** Keep the permissions of a replaced file, and refuse to replace a read-only one. Default: the permissions of a new file. */
   readonly keepsMode?: boolean;
   /** Permissions of a new file, without those that the process withholds. Default: only its owner may read it. */
   readonly mode?: number;

@@ -204,7 +204,7 @@ describe('troupe up --background', () => {
     expect(pidsOf('started')).toHaveLength(1);
   });
 
-  it('says that the outcome is unknown if the process dies in the midst of a call, and calls no second time.', async () => {
+  it('says that the outcome is unknown if the process dies during a call, and does not call again.', async () => {
     const background = await up();
     const call = start('call', 'telling/wait');
     await expect.poll(() => pidsOf('waiting').length, { timeout: 10_000 }).toBe(1);
@@ -228,7 +228,7 @@ describe('troupe up --background', () => {
     await up();
     const second = await troupeWith({ env: { ...env, TOLD: 'second' } }, 'call', 'telling/variable');
     expect([second.code, second.stdout]).toEqual([0, 'second\n']);
-    expect(second.stderr).toContain('the variable TOLD has another value');
+    expect(second.stderr).toContain('the variable TOLD has changed');
     const other = { ...env, OTHER: 'x', TERM: 'dumb' };
     expect(await troupeWith({ env: other }, 'call', 'telling/variable')).toMatchObject({
       stdout: 'first\n',

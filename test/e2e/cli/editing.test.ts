@@ -111,7 +111,7 @@ describe('a command that edits', () => {
     expect(read('.mcp.json')).toBe(text);
   });
 
-  it('refuses a file that is read-only, and one that is none, and waits for neither.', async () => {
+  it('refuses a read-only file and a pipe, and waits for neither.', async () => {
     const text = '{ "mcpServers": {} }';
     writeFileSync(join(project, '.mcp.json'), text);
     chmodSync(join(project, '.mcp.json'), 0o444);

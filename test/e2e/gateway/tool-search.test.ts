@@ -15,7 +15,7 @@ useLeakCheck();
 const team = useTeam();
 
 describe('a client that searches for tools', () => {
-  it('finds those of sleeping servers, and its call starts only their server.', async () => {
+  it('finds the tools of sleeping servers, and a call starts only its server.', async () => {
     const { folder } = team();
     const lazy = { start: 'lazy' };
     const config = team().write('search.json', {

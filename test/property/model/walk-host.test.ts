@@ -31,7 +31,7 @@ describe('a host', () => {
     expect(coverage.total).toBe(paths.length);
   });
 
-  it('is told if it does not show what the path says.', async () => {
+  it('fails the walk if it does not show what the path says.', async () => {
     const path = paths.find(({ steps }) => steps.length > 2)!;
     const other = { ...path, steps: path.steps.map((step) => ({ ...step, state: 'stopped' })) };
     await expect(walkHost(other, { open: (options) => createTroupe(options) })).rejects.toThrow(
@@ -39,7 +39,7 @@ describe('a host', () => {
     );
   });
 
-  it('is told if its options keep the troupe from starting.', async () => {
+  it('fails the walk if its options keep the troupe from starting.', async () => {
     const open = () => createTroupe({ servers: {}, cache: false });
     await expect(walkHost(paths[0]!, { open })).rejects.toThrow(/Pass on all options/);
   });

@@ -125,7 +125,7 @@ describe('an edit', () => {
     for (const kept of ['# first', "theme: 'dark'", 'z: { command: z }']) expect(removed).toContain(kept);
   });
 
-  it('changes no line of YAML but those of the member.', async () => {
+  it('changes only the lines of the member in YAML.', async () => {
     const text = [
       'a_first: [x]   # tight',
       'mcpServers:',

@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 3, code: 'd664efa936515f0e' };
+const PINNED = { policyVersion: 3, code: '752a8a9861a4196f' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

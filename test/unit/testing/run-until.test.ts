@@ -1,4 +1,5 @@
 /** A clock that runs until a promise of a troupe settles. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { createTroupe } from '../../../src/runtime/troupe.js';
 import { createControlledClock, createScriptedServer, silent } from '../../../src/testing/index.js';
@@ -25,7 +26,7 @@ describe('a clock', () => {
 
   it('settles as the promise does, however long that takes without a timer.', async () => {
     const clock = createControlledClock();
-    const later = new Promise((resolve) => setTimeout(() => resolve('done'), 60));
+    const later = readFile(new URL(import.meta.url)).then(() => 'done');
     await expect(clock.runUntil(later)).resolves.toBe('done');
     await expect(clock.runUntil(Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(clock.runUntil(Promise.resolve(1), { limitM: 1 } as never)).rejects.toThrow(/'limitMs'/);

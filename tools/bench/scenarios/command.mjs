@@ -1,4 +1,4 @@
-/** One call on the command line: with a server of its own, and in the process of `troupe up --background`. */
+/** One call on the command line: with its own server, and in the process of `troupe up --background`. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,8 @@ export const scenario = {
   name: 'command',
   title: 'One call on the command line',
   about:
-    '`troupe call`, from the start of Node to its end: with a server of its own (cold), and with the connections of ' +
-    '`troupe up --background` (warm). The processor time is that of the command, without its server.',
+    'The time of `troupe call`, including the start of Node: cold, when it starts its own server, and warm, when it uses the ' +
+    'connections of `troupe up --background`. Processor time excludes the server.',
   metrics: {
     warmMs: { label: 'warm', unit: 'ms' },
     coldMs: { label: 'cold', unit: 'ms' },

@@ -1,4 +1,4 @@
-/** Searches among 5,000 tools, whose definitions are those of published servers, each several times. */
+/** Searches among 5,000 tools: copies of the definitions of published servers. */
 import { pathToFileURL } from 'node:url';
 import { readCatalogue, readQueries } from '../../search-evaluation/evaluate.mjs';
 import { published } from '../from-dist.mjs';

@@ -122,6 +122,8 @@ export interface BookSummary {
   readonly missed: number;
   /** Number of older entries that are no longer kept. Positions count from the first kept entry. */
   readonly leftOut: number;
+  /** Number of entries before the first one, which the log does not have. */
+  readonly before: number;
   readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
   /** Whether the log was written with other charts than this page has, so that its moments are approximate. */

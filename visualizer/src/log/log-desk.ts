@@ -108,7 +108,7 @@ export class LogDesk {
   }
 
   summary(): BookSummary {
-    const { header, problem, length, lanes, missed, leftOut } = this.#book;
+    const { header, problem, length, lanes, missed, leftOut, before } = this.#book;
     const { package: by, machines } = header ?? {};
     return {
       length,
@@ -117,6 +117,7 @@ export class LogDesk {
       names: lanes.slice(1).map(({ name }) => name),
       missed,
       leftOut,
+      before,
       problem: problem === undefined ? null : { code: problem.code, message: problem.message },
       writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
       hasOtherCharts:

@@ -56,7 +56,9 @@ export class LogHistory implements LogSink {
   /** When the oldest part that is held began, milliseconds since the epoch; undefined while nothing is held. */
   get startedAt(): number | undefined {
     const [text] = this.texts();
-    return text === undefined ? undefined : (JSON.parse(text.slice(0, text.indexOf('\n'))) as LogHeader).startedAt;
+    return text === undefined
+      ? undefined
+      : (JSON.parse(text.slice(0, text.indexOf('\n'))) as LogHeader).startedAt;
   }
 
   write(lines: string): void {

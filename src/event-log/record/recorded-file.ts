@@ -54,7 +54,7 @@ export async function* recordedUntil(
 async function openParts(file: RecordedFile, maxBytes: number): Promise<readonly FileHandle[]> {
   const parts: FileHandle[] = [];
   let run: string | undefined;
-  for (let size = 0; size < maxBytes; ) {
+  for (let size = 0; size < maxBytes;) {
     const path = parts.length === 0 ? file.path : `${file.path}.${parts.length}`;
     const part = await open(path, 'r').catch(() => undefined);
     if (part === undefined) break;

@@ -1,6 +1,6 @@
 /** Every connection in one list, with its state and what comes next. */
 import { useMemo, useState } from 'preact/hooks';
-import { CONNECTION_STATES } from '../../../machines/connection/connection.states.js';
+import { CONNECTION_STATES, hasTag } from '../../../machines/connection/connection.states.js';
 import { StateBadge, StateMark } from '../parts/state-badge.js';
 import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
@@ -9,6 +9,7 @@ import { useMoment, usePage, usePageContext, useTimes } from '../state/page-cont
 import { useNow } from '../state/tick.js';
 import { count, duration } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { RowTrouble } from './row-trouble.js';
 
 const ROW = 52;
 
@@ -76,7 +77,7 @@ export function FleetView() {
         <span class="number">Tools</span>
         <span class="number">Attempt</span>
         <span>Next try</span>
-        <span>Error</span>
+        <span>Trouble</span>
       </div>
       {rows.length === 0 ? (
         <Nothing title={source.kind === 'live' ? 'No connections yet' : 'No connections'}>
@@ -120,14 +121,18 @@ export function FleetView() {
 }
 
 function Row({ row }: { row: FleetRow }) {
-  const { name, transport, tools, attempt, maxAttempts, error } = row;
+  const { name, transport, tools, attempt, maxAttempts } = row;
   return (
     <div class="fleet-row">
       <span class="fleet-name">
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
       </span>
-      <StateBadge state={row.state} words={stateWords(name, row)} />
+      <StateBadge
+        state={row.state}
+        words={stateWords(name, row)}
+        isWaiting={hasTag(row, 'waitingForPerson')}
+      />
       <span class="number" title="Tools">
         <span class="sr-only">Tools: </span>
         {tools}
@@ -139,13 +144,7 @@ function Row({ row }: { row: FleetRow }) {
       <span class="fleet-next">
         <NextTry at={row.nextAttemptAt} />
       </span>
-      <span class="fleet-error">
-        {error !== null && (
-          <>
-            <code>{error.code}</code> <span title={error.message}>{error.message}</span>
-          </>
-        )}
-      </span>
+      <RowTrouble row={row} />
     </div>
   );
 }

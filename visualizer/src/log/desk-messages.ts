@@ -68,6 +68,8 @@ export interface ActorView {
   readonly context: Readonly<Record<string, unknown>>;
   /** Status details of its sessions. */
   readonly details: StatusDetails | undefined;
+  /** Since when it has been in its public state, milliseconds since the epoch. */
+  readonly since: number | undefined;
   /** The last change of its state; null if there was none. */
   readonly change: {
     readonly position: number;

@@ -200,6 +200,7 @@ export class LogDesk {
       position,
       ...folded,
       details: detailsOf(folded.details),
+      since: this.#storyOf(name)?.stays(position, 1)[0]?.at,
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };

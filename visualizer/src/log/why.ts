@@ -44,6 +44,8 @@ export interface WhyFacts {
 export interface TimeWords {
   readonly at: (at: number) => string;
   readonly duration: (ms: number) => string;
+  /** In whole seconds. */
+  readonly countdown: (ms: number) => string;
 }
 
 /** Failures that are further apart than this belong to different incidents, milliseconds. */
@@ -64,22 +66,22 @@ function presentSentence(facts: WhyFacts, words: TimeWords): Sentence {
   const of = maxAttempts === undefined ? '' : ` of ${maxAttempts}`;
   if (has('awaitingTrust'))
     return {
-      text: `It waits ${since} for a person to trust its entry.`,
+      text: `It has waited ${since} for a person to trust its entry.`,
       position,
       command: serverCommand('trust', server),
     };
   if (has('authorizing'))
     return {
-      text: `It waits ${since} for a person to sign in.`,
+      text: `It has waited ${since} for a person to sign in.`,
       position,
       command: serverCommand('login', server),
       ...(authUrl !== null && { href: authUrl }),
     };
   if (has('dormant')) return { text: 'It starts when it is first used.', position };
-  if (has('offline')) return { text: `It waits ${since} for the network.`, position };
+  if (has('offline')) return { text: `It has waited ${since} for the network.`, position };
   if (has('backingOff'))
     return {
-      text: `Attempt ${attempt + 1}${of} follows${whenWords(nextAt, facts, words)}.`,
+      text: `Attempt ${attempt + 1}${of} follows${whenWords(nextAt, facts, words)}${becauseOf(facts)}.`,
       position: facts.troubles[0]?.position,
     };
   if (has('retryingSlowly'))
@@ -95,7 +97,7 @@ function presentSentence(facts: WhyFacts, words: TimeWords): Sentence {
       return { text: `It has been ready ${since}${again}.`, position };
     }
     case 'failed':
-      return { text: `It failed ${sinceOrAt(stay, words)} and is not tried again by itself.`, position };
+      return { text: `It failed ${sinceOrAt(stay, words)}; Troupe does not try again by itself.`, position };
     case 'stopped':
     case 'shuttingDown':
       return stoppedSentence(facts, words);
@@ -103,7 +105,10 @@ function presentSentence(facts: WhyFacts, words: TimeWords): Sentence {
       return { text: `It lost its session ${sinceOrAt(stay, words)} and connects again.`, position };
     default:
       return {
-        text: attempt > 0 ? `Attempt ${attempt}${of} is under way ${since}.` : `It is starting ${since}.`,
+        text:
+          attempt > 0
+            ? `Attempt ${attempt}${of} has been under way ${since}.`
+            : `It has been starting ${since}.`,
         position,
       };
   }
@@ -120,10 +125,10 @@ function stoppedSentence({ stays, stopReason, present }: WhyFacts, words: TimeWo
         ? 'It was removed from the configuration'
         : 'It was stopped';
   const isEnding = hasTag(present, 'returning') ? 'Its session is being closed' : how;
-  const until =
-    before === undefined ? '' : ` Until then it was ${before.state}, ${sinceWords(before, words)}.`;
+  const earlier =
+    before === undefined ? '' : ` Before that, it was ${before.state} ${sinceWords(before, words)}.`;
   return {
-    text: begin === undefined ? `${isEnding}.` : `${isEnding} ${sinceOrAt(begin, words)}.${until}`,
+    text: begin === undefined ? `${isEnding}.` : `${isEnding} ${sinceOrAt(begin, words)}.${earlier}`,
     position: begin?.isExact === true ? begin.position : undefined,
   };
 }
@@ -138,7 +143,7 @@ function outdatedSentence({ outdated, stays }: WhyFacts): readonly Sentence[] {
   ];
 }
 
-function troubleSentences({ troubles }: WhyFacts, words: TimeWords): readonly Sentence[] {
+function troubleSentences({ troubles, context }: WhyFacts, words: TimeWords): readonly Sentence[] {
   const incident = incidentOf(troubles);
   const sentences = (['loss', 'attempt', 'other'] as const).flatMap((kind) => {
     const those = incident.filter((trouble) => trouble.kind === kind);
@@ -147,8 +152,10 @@ function troubleSentences({ troubles }: WhyFacts, words: TimeWords): readonly Se
       ? []
       : [{ text: troubleWords(kind, those, last, words), position: last.position }];
   });
-  const cause = incident[0] === undefined ? undefined : causeWords(incident[0].failure);
-  return cause === undefined ? sentences : [...sentences, { text: cause, position: incident[0]?.position }];
+  // A present error is shown with its cause.
+  const last = context.failure === undefined ? incident[0] : undefined;
+  const cause = last && causeWords(last.failure);
+  return cause === undefined ? sentences : [...sentences, { text: cause }];
 }
 
 /** The last failures that follow each other closely. */
@@ -184,7 +191,7 @@ function troubleWords(
 }
 
 function failureWords({ code, message }: Failure): string {
-  return `${message} (${code})`;
+  return `${code}: ${message}`;
 }
 
 /** What to do, or else what the server wrote last. */
@@ -206,9 +213,16 @@ function sinceOrAt(stay: Stay | undefined, words: TimeWords): string {
   return stay.isExact ? `at ${words.at(stay.at)}` : `before ${words.at(stay.at)}`;
 }
 
+/** With a leading comma. */
+function becauseOf({ troubles }: WhyFacts): string {
+  const [last] = troubles;
+  if (last === undefined) return '';
+  return last.kind === 'loss' ? ', because it lost its session' : ', because the last attempt failed';
+}
+
 /** With a leading space. */
 function whenWords(at: number | null, { now }: WhyFacts, words: TimeWords): string {
   if (at === null) return '';
   if (now === undefined) return ` at ${words.at(at)}`;
-  return at <= now ? ' now' : ` in ${words.duration(Math.ceil((at - now) / 1_000) * 1_000)}`;
+  return at <= now ? ' now' : ` in ${words.countdown(at - now)}`;
 }

@@ -16,9 +16,9 @@ const COMMANDS: readonly (readonly [command: string, words: string])[] = [
 
 type Outcome = {
   readonly command: string;
-  /** When it was sent, milliseconds since the epoch, and the state of the connection then. */
+  /** When it was sent, and since when the connection was in its state then, milliseconds since the epoch. */
   readonly sentAt: number;
-  readonly state: string | undefined;
+  readonly since: number | undefined;
 } & ({ readonly answer: CommandAnswer } | { readonly trouble: string });
 
 export interface CommandsProps {
@@ -27,8 +27,8 @@ export interface CommandsProps {
   readonly allowed: readonly string[] | null;
   /** The hash of the trust request, as it was shown. */
   readonly hash: string | undefined;
-  /** The public state; undefined if it is unknown. */
-  readonly present: string | undefined;
+  /** Since when it has been in its public state, milliseconds since the epoch; undefined if that is unknown. */
+  readonly since: number | undefined;
   /** When the state of its chart changed last, milliseconds since the epoch. */
   readonly changedAt: number | undefined;
 }
@@ -36,7 +36,7 @@ export interface CommandsProps {
 /** A later change is not a consequence of the command, milliseconds. */
 const AT_ONCE_MS = 1_000;
 
-export function Commands({ name, allowed, hash, present, changedAt }: CommandsProps) {
+export function Commands({ name, allowed, hash, since, changedAt }: CommandsProps) {
   const { runtime } = usePageContext();
   const page = usePage();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
@@ -46,7 +46,7 @@ export function Commands({ name, allowed, hash, present, changedAt }: CommandsPr
   // The next state says more than the answer.
   const isOld =
     outcome !== undefined &&
-    (outcome.state !== present || (changedAt !== undefined && changedAt > outcome.sentAt + AT_ONCE_MS));
+    (outcome.since !== since || (changedAt !== undefined && changedAt > outcome.sentAt + AT_ONCE_MS));
   useEffect(() => {
     if (isOld) setOutcome(undefined);
   }, [isOld]);
@@ -54,7 +54,7 @@ export function Commands({ name, allowed, hash, present, changedAt }: CommandsPr
   async function send(command: string): Promise<void> {
     if (runtime === undefined) return;
     setOutcome(undefined);
-    const sent = { command, state: present, sentAt: Date.now() + page.clockAhead };
+    const sent = { command, since, sentAt: Date.now() + page.clockAhead };
     try {
       setOutcome({ ...sent, answer: await runtime.send(requestOf(command)) });
     } catch (error) {

@@ -64,14 +64,13 @@ export function DetailsView() {
             name={selected}
             allowed={row?.allowed ?? null}
             hash={status?.trustRequest?.hash}
-            present={path?.state}
+            since={actor?.since}
             changedAt={actor?.change?.at}
           />
         )}
         {actor === undefined && row === undefined && (
           <Nothing title="Not present">There is no actor with this name at this moment.</Nothing>
         )}
-        {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {isConnection && actor !== undefined && (
           <WhyNote
             key={selected}
@@ -81,6 +80,7 @@ export function DetailsView() {
             nextAt={row?.nextAttemptAt ?? null}
           />
         )}
+        {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {error !== null && <ErrorNote error={error} hint={context.failure?.hint ?? status?.error?.hint} />}
         {isConnection && (
           <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />

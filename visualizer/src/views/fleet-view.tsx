@@ -7,7 +7,7 @@ import { VirtualList } from '../parts/virtual-list.js';
 import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
-import { count, duration } from '../state/times.js';
+import { count, countdown } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 import { RowTrouble } from './row-trouble.js';
 
@@ -159,10 +159,4 @@ export function NextTry({ at }: { at: number | null }) {
   if (!isCounting) return <span>at {times.second(at)}</span>;
   const left = at - now;
   return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
-}
-
-/** Whole seconds, because it is updated every second. */
-function countdown(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
 }

@@ -8,7 +8,7 @@ import { whySentences, type Sentence } from '../log/why.js';
 import { openEntry } from '../state/moves.js';
 import { useAnswer, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
-import { duration } from '../state/times.js';
+import { countdown, duration } from '../state/times.js';
 
 export interface WhyNoteProps {
   readonly name: string;
@@ -39,7 +39,7 @@ export function WhyNote({ name, actor, status, nextAt }: WhyNoteProps) {
       outdated: hasTag(present, 'usable') ? (actor.details?.outdated ?? null) : null,
       now: isCounting ? now : undefined,
     },
-    { at: (at) => times.at(at), duration },
+    { at: (at) => times.at(at), duration, countdown },
   );
   return (
     <section

@@ -274,7 +274,9 @@ describe('the queries of the page', () => {
     for (const position of [0, 1, Math.floor(length / 2), length - 1]) {
       const here = await live.answer('moment', { position });
       const there = await whole.answer('moment', { position: position + leftOut });
-      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0 });
+      // What happened before the first kept entry is no longer known.
+      const rows = there.rows.map(({ restarts: _, lastFailure: __, ...present }) => present);
+      expect({ ...here, position: 0 }).toMatchObject({ ...there, position: 0, rows });
     }
     const template = '<script id="log">TROUPE-LOG</script>';
     const exported = await (await live.answer('share', { template })).text();

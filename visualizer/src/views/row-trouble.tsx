@@ -4,6 +4,7 @@
  */
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import { serverCommand } from '../../../src/lifecycle/server-command.js';
+import { laneTitle } from '../log/lane-names.js';
 import type { FleetRow } from '../state/fleet.js';
 import { useTimes } from '../state/page-context.js';
 import { count } from '../state/times.js';
@@ -24,10 +25,10 @@ export function RowTrouble({ row }: { row: FleetRow }) {
 
 function Trouble({ row: { name, tags, error, lastFailure, authUrl } }: { row: FleetRow }) {
   const times = useTimes();
-  if (hasTag({ tags }, 'awaitingTrust')) return <Wanted command={serverCommand('trust', name)} />;
+  if (hasTag({ tags }, 'awaitingTrust')) return <Wanted command={serverCommand('trust', laneTitle(name))} />;
   if (hasTag({ tags }, 'authorizing'))
     return authUrl === null ? (
-      <Wanted command={serverCommand('login', name)} />
+      <Wanted command={serverCommand('login', laneTitle(name))} />
     ) : (
       <span title={authUrl}>Sign in at {authUrl}</span>
     );

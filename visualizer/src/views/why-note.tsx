@@ -4,6 +4,7 @@ import { publicState } from '../../../machines/connection/public-state.js';
 import { contextOf } from '../../../src/event-log/format/by-shape.js';
 import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { ActorView } from '../log/desk-messages.js';
+import { laneTitle } from '../log/lane-names.js';
 import { whySentences, type Sentence } from '../log/why.js';
 import { openEntry } from '../state/moves.js';
 import { useAnswer, usePageContext, useTimes } from '../state/page-context.js';
@@ -30,7 +31,7 @@ export function WhyNote({ name, actor, status, nextAt }: WhyNoteProps) {
   const sentences = whySentences(
     {
       ...view,
-      server: name,
+      server: laneTitle(name),
       present,
       context: contextOf(actor.context),
       stopReason: actor.context['stopReason'],
@@ -44,7 +45,7 @@ export function WhyNote({ name, actor, status, nextAt }: WhyNoteProps) {
   return (
     <section
       class={hasTag(present, 'waitingForPerson') ? 'why note warn' : 'why'}
-      aria-label={`Why ${name} is in this state`}
+      aria-label={`Why ${laneTitle(name)} is in this state`}
     >
       <ul>
         {sentences.map((sentence) => (

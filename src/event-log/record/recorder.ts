@@ -111,9 +111,9 @@ export class Recorder {
   }
 
   get #isPartFull(): boolean {
-    const { rotate, maxSize = Infinity } = this.#parts.sink;
-    const limit = Math.max(maxSize, SNAPSHOTS_PER_PART * this.#partStart);
-    return rotate !== undefined && this.#sincePart > limit;
+    const { sink } = this.#parts;
+    if (sink.rotate === undefined) return false;
+    return this.#sincePart > Math.max(sink.maxSize ?? Infinity, SNAPSHOTS_PER_PART * this.#partStart);
   }
 
   #writeRest(): void {

@@ -275,8 +275,9 @@ describe('the queries of the page', () => {
       const here = await live.answer('moment', { position });
       const there = await whole.answer('moment', { position: position + leftOut });
       // What happened before the first kept entry is no longer known.
-      const rows = there.rows.map(({ restarts: _, lastFailure: __, ...present }) => present);
-      expect({ ...here, position: 0 }).toMatchObject({ ...there, position: 0, rows });
+      const past = { restarts: expect.any(Number), lastFailure: expect.toSatisfy(() => true) };
+      const rows = there.rows.map((row) => ({ ...row, ...past }));
+      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0, rows });
     }
     const template = '<script id="log">TROUPE-LOG</script>';
     const exported = await (await live.answer('share', { template })).text();

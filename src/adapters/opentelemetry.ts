@@ -33,6 +33,8 @@ import type {
 } from '../telemetry/telemetry.js';
 import { ConnectionMetrics } from './opentelemetry-connections.js';
 
+export type { Telemetry } from '../telemetry/telemetry.js';
+
 /** Boundaries of the histograms, in seconds, as the conventions advise. */
 const BOUNDARIES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 

@@ -28,6 +28,7 @@ export interface SessionFacts {
   readonly server?: string | undefined;
   /** The version that was agreed on; undefined before. */
   readonly protocolVersion?: string | undefined;
+  /** How its messages travel. */
   readonly network: NetworkFacts;
 }
 
@@ -74,7 +75,9 @@ export interface ObservedOperation {
 
 /** What telemetry can read of a troupe. */
 export interface ObservedTroupe {
+  /** Its events. */
   readonly events$: Subscribable<LifecycleEvent>;
+  /** One row for each server; read at any time. */
   readonly status: readonly ServerStatus[];
 }
 

@@ -76,9 +76,7 @@ export function useTelemetry(): Collected {
         .filter((each) => each.name === name && each.kind === kind);
       if (span === undefined || others.length > 0) {
         const all = exporter.getFinishedSpans().map((each) => `${each.kind} ${each.name}`);
-        throw new Error(
-          `expected one span '${name}' of kind ${kind}. All: ${all.join(', ')}`,
-        );
+        throw new Error(`expected one span '${name}' of kind ${kind}. All: ${all.join(', ')}`);
       }
       return span;
     },

@@ -90,21 +90,16 @@ export class ConnectionMetrics {
   }
 
   #count(event: LifecycleEvent): void {
-    switch (event.type) {
-      case 'connection.state':
-        if (event.to === 'launching') this.#attempts.add(1, about(event));
-        break;
-      case 'connection.lost':
-        this.#losses.add(1, { ...about(event), 'error.type': event.failure.code });
-        break;
-      case 'connection.failed':
-        this.#failures.add(1, { ...about(event), 'error.type': event.failure.code });
-        break;
-      case 'call.started':
-        this.#calls.add(1, about(event));
-        break;
-      case 'call.finished':
-        this.#calls.add(-1, about(event));
+    if (event.type === 'connection.state') {
+      if (event.to === 'launching') this.#attempts.add(1, about(event));
+    } else if (event.type === 'connection.lost') {
+      this.#losses.add(1, { ...about(event), 'error.type': event.failure.code });
+    } else if (event.type === 'connection.failed') {
+      this.#failures.add(1, { ...about(event), 'error.type': event.failure.code });
+    } else if (event.type === 'call.started') {
+      this.#calls.add(1, about(event));
+    } else if (event.type === 'call.finished') {
+      this.#calls.add(-1, about(event));
     }
   }
 }

@@ -19,9 +19,10 @@ import {
   type Link,
   type Meter,
   type Span,
+  type TextMapGetter,
   type Tracer,
 } from '@opentelemetry/api';
-import type { JsonObject } from '../json/json-object.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { PACKAGE } from '../package.js';
 import type {
   ObservedOperation,
@@ -192,10 +193,10 @@ function linksTo(ambient: Context): Link[] {
 }
 
 /** Reads the trace context from `_meta`, in which a sender may put anything. */
-const META = {
-  keys: (meta: unknown): string[] => Object.keys(Object(meta)),
-  get: (meta: unknown, key: string): string | undefined => {
-    const value: unknown = Object(meta)[key];
+const META: TextMapGetter<unknown> = {
+  keys: (meta) => (isJsonObject(meta) ? Object.keys(meta) : []),
+  get: (meta, key) => {
+    const value = isJsonObject(meta) ? meta[key] : undefined;
     return typeof value === 'string' ? value : undefined;
   },
 };

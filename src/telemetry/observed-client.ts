@@ -172,18 +172,18 @@ class ObservedClient implements ProtocolClient {
 
   /** The requests of the server are reported as well. */
   #observed(owner: ClientOwner): ClientOwner {
-    const { onrequest } = owner;
     const relay: ClientOwner = {
       onnotification: (...notice) => owner.onnotification?.(...notice),
       onoddity: (message) => owner.onoddity?.(message),
       oninterest: () => owner.oninterest?.(),
       onrefused: (refusal) => owner.onrefused?.(refusal),
     };
-    if (onrequest === undefined) return relay;
+    if (owner.onrequest === undefined) return relay;
+    const answer: ClientOwner['onrequest'] = owner.onrequest.bind(owner);
     return {
       ...relay,
       onrequest: (method, params, asked) =>
-        observe(this.#received(method, params, asked), () => onrequest.call(owner, method, params, asked)),
+        observe(this.#received(method, params, asked), () => answer(method, params, asked)),
     };
   }
 }

@@ -1,5 +1,5 @@
 /** An OpenTelemetry SDK that keeps spans and metrics in memory, registered for the tests of one file. */
-import { context, metrics, propagation, trace, type Attributes } from '@opentelemetry/api';
+import { context, metrics, propagation, trace, type Attributes, type SpanKind } from '@opentelemetry/api';
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -20,7 +20,7 @@ export interface Collected {
   /** The spans that have ended, in the order of their ends. */
   readonly spans: readonly ReadableSpan[];
   /** The only span of that name and kind. */
-  span(name: string, kind: number): ReadableSpan;
+  span(name: string, kind: SpanKind): ReadableSpan;
   /** The values of a metric; of a histogram, the number of its measurements. */
   metric(name: string): Promise<readonly Measured[]>;
   /** Everything that was reported, as text. */

@@ -926,6 +926,7 @@ export class Troupe {
       clock,
       configuration,
       detachInspector,
+      forgetTelemetry,
       inspections,
       lifetime,
       publisher,
@@ -963,6 +964,7 @@ export class Troupe {
     ]);
     this.#forgetExit?.();
     detachInspector?.();
+    forgetTelemetry?.();
     publisher.complete();
   }
 

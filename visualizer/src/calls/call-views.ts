@@ -169,13 +169,13 @@ function stepsOf(book: LogBook, attempt: Attempt): CallStep[] {
   });
 }
 
-/** Losses and other failures of the connection during the call. */
+/** Losses and other failures of the connection during the call. A loss is recorded just after the call that it ends. */
 function failuresOf(book: LogBook, { lane: number, attempts }: Call, position: number): CallStep[] {
   const lane = book.lanes[number];
   if (lane === undefined) return [];
   const steps: CallStep[] = [];
   const finished = attempts.at(-1)?.finished ?? -1;
-  const end = finished === -1 ? book.length : finished;
+  const end = finished === -1 ? book.length : book.positionAt(book.timeOf(finished)) + 1;
   for (let index = lane.marks.countUpTo(position); index < lane.marks.length; index += 1) {
     const at = lane.marks.at(index);
     if (at >= end || steps.length === MOST_FAILURES) break;

@@ -51,13 +51,13 @@ export class Search {
   /** Returns the entries so far; undefined if `isOver` says that the result is no longer wanted. */
   async go(turn: () => Promise<void>, isOver: () => boolean, now = Date.now): Promise<Found | undefined> {
     const end = now() + REPORT_MS;
-    for (; this.#next < this.#book.length; this.#next += 1) {
-      if (this.#next % AT_ONCE === AT_ONCE - 1) {
-        await turn();
-        if (now() > end) break;
-      }
-      if (isOver()) return undefined;
+    for (let read = 1; this.#next < this.#book.length; read += 1) {
       if (this.#fits(this.#next)) this.#found.add(this.#next);
+      this.#next += 1;
+      if (read % AT_ONCE !== 0) continue;
+      await turn();
+      if (isOver()) return undefined;
+      if (now() > end) break;
     }
     return {
       positions: Int32Array.from({ length: this.#found.length }, (_, index) => this.#found.at(index)),

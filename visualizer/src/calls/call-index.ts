@@ -8,9 +8,13 @@
  * C3. Anybody may have written the log: what does not fit is left out.
  */
 import { numberOf, wholeOf } from '../../../src/event-log/format/by-shape.js';
+import { textOf } from '../../../src/event-log/format/entry.js';
+import type { JsonObject } from '../../../src/json/json-object.js';
 import type { LogBook } from '../log/log-book.js';
+import { Numbers } from '../log/numbers.js';
 
 export interface Attempt {
+  readonly call: Call;
   /** Number of the attempt, as in the log. */
   readonly number: number;
   readonly generation: number;
@@ -23,8 +27,8 @@ export interface Attempt {
   finished: number;
   /** Empty while it has no end. */
   outcome: string;
-  /** Milliseconds, as recorded. */
-  durationMs: number | undefined;
+  /** Milliseconds, as recorded; NaN if unknown. */
+  durationMs: number;
 }
 
 export interface Call {
@@ -40,8 +44,8 @@ export interface Call {
 /** Number of entries between two turns. */
 const AT_ONCE = 2_000;
 /** The part of a message that comes before its body. In a text, the quotes would be escaped. */
-const TOOL_CALL = /,"direction":"(sent|received)","method":"tools\/call","id":("(?:[^"\\]|\\.)*"|\d+)/u;
-const SESSION = /,"generation":(\d+)/u;
+const TOOL_CALL =
+  /,"generation":(\d+),"direction":"(sent|received)","method":"tools\/call","id":("(?:[^"\\]|\\.)*"|\d+)/u;
 
 /** Attempts of one session that wait for a message. */
 interface Open {
@@ -52,10 +56,11 @@ interface Open {
 export class CallIndex {
   /** In the order in which they began. */
   readonly calls: Call[] = [];
-  /** By number of the attempt. */
-  readonly #byNumber = new Map<number, { readonly call: Call; readonly attempt: Attempt }>();
-  readonly #byPosition = new Map<number, Call>();
-  readonly #open = new Map<string, Open>();
+  readonly #byNumber = new Map<number, Attempt>();
+  /** Positions of all entries of calls, and the number of an attempt of each. */
+  readonly #positions = new Numbers();
+  readonly #numbers = new Numbers();
+  readonly #open = new Map<string, Map<number, Open>>();
   #next = 0;
 
   constructor(private readonly book: LogBook) {}
@@ -67,7 +72,8 @@ export class CallIndex {
 
   /** The call to which an entry belongs. */
   callAt(position: number): Call | undefined {
-    return this.#byPosition.get(position);
+    const index = this.#positions.countUpTo(position) - 1;
+    return this.#positions.at(index) === position ? this.callOf(this.#numbers.at(index)) : undefined;
   }
 
   /** Reads the rest of the log. Stops early if `isOver` says so. */
@@ -85,82 +91,90 @@ export class CallIndex {
   #take(position: number): void {
     const { type, server } = this.book.labelOf(position) ?? {};
     if (server === undefined) return;
-    if (type === 'wire') this.#message(position, server);
-    else if (type === 'call.started' || type === 'call.finished') this.#note(position, server, type);
+    let attempt: Attempt | undefined;
+    if (type === 'wire') attempt = this.#message(position, server);
+    else if (type === 'call.started' || type === 'call.finished') attempt = this.#note(position, server, type);
+    if (attempt === undefined) return;
+    this.#positions.add(position);
+    this.#numbers.add(attempt.number);
   }
 
-  #note(position: number, server: string, type: string): void {
+  #note(position: number, server: string, type: string): Attempt | undefined {
     const entry = this.book.entry(position);
-    if (entry?.kind !== 'note') return;
-    const { call: number, tool, generation, repeats, outcome, durationMs } = entry.note;
-    if (!Number.isSafeInteger(number) || typeof tool !== 'string') return;
+    if (entry?.kind !== 'note') return undefined;
+    const { note } = entry;
+    const number = note['call'];
+    if (!Number.isSafeInteger(number)) return undefined;
     const known = this.#byNumber.get(number as number);
-    const isStart = type === 'call.started';
-    if (isStart && known !== undefined) return;
-    const { call, attempt } =
-      known ??
-      this.#add(position, isStart, {
-        ...{ server, tool, number: number as number },
-        ...{ generation: wholeOf(generation), repeats: wholeOf(repeats) },
-      });
-    this.#byPosition.set(position, call);
-    if (isStart || attempt.finished !== -1) return;
+    if (type === 'call.started')
+      return known === undefined ? this.#begin(position, position, server, note) : undefined;
+    const attempt = known ?? this.#begin(position, -1, server, note);
+    if (attempt === undefined || attempt.finished !== -1) return undefined;
     attempt.finished = position;
-    attempt.outcome = typeof outcome === 'string' ? outcome : '?';
-    attempt.durationMs = numberOf(durationMs, undefined);
+    attempt.outcome = textOf(note['outcome']) || '?';
+    attempt.durationMs = numberOf(note['durationMs'], NaN);
     const { unsent } = this.#openOf(server, attempt.generation);
-    const index = unsent.indexOf(attempt);
-    if (index !== -1) unsent.splice(index, 1);
+    if (attempt.sent === -1 && unsent.includes(attempt)) unsent.splice(unsent.indexOf(attempt), 1);
+    return attempt;
   }
 
-  #add(
-    position: number,
-    isStart: boolean,
-    fields: { server: string; tool: string; number: number; generation: number; repeats: number },
-  ): { readonly call: Call; readonly attempt: Attempt } {
-    const { server, tool, number, generation, repeats } = fields;
-    const attempt: Attempt = {
-      ...{ number, generation, started: isStart ? position : -1 },
-      ...{ sent: -1, received: -1, finished: -1, outcome: '', durationMs: undefined },
-    };
-    let call = this.#byNumber.get(repeats)?.call;
+  /** `started` is -1 if only its end is in the log. */
+  #begin(position: number, started: number, server: string, note: JsonObject): Attempt | undefined {
+    const { tool } = note;
+    const number = note['call'] as number;
+    if (typeof tool !== 'string') return undefined;
+    let call = this.#byNumber.get(wholeOf(note['repeats']))?.call;
     if (call === undefined) {
       call = { number, server, tool, lane: this.book.laneOf(position), attempts: [] };
       this.calls.push(call);
     }
+    const attempt = {
+      call,
+      number,
+      generation: wholeOf(note['generation']),
+      started,
+      sent: -1,
+      received: -1,
+      finished: -1,
+      outcome: '',
+      durationMs: NaN,
+    };
     call.attempts.push(attempt);
-    if (isStart) this.#openOf(server, generation).unsent.push(attempt);
-    const added = { call, attempt };
-    this.#byNumber.set(number, added);
-    return added;
+    this.#byNumber.set(number, attempt);
+    if (started !== -1) this.#openOf(server, attempt.generation).unsent.push(attempt);
+    return attempt;
   }
 
-  #message(position: number, server: string): void {
+  #message(position: number, server: string): Attempt | undefined {
     const text = this.book.text(position);
     const found = TOOL_CALL.exec(text);
-    if (found === null) return;
-    const [, direction, id = ''] = found;
-    const generation = Number(SESSION.exec(text)?.[1] ?? 0);
-    const { unsent, byId } = this.#openOf(server, generation);
-    const attempt = direction === 'sent' ? unsent.shift() : byId.get(id);
-    if (attempt === undefined) return;
+    if (found === null) return undefined;
+    const [, generation, direction, id = ''] = found;
+    const { unsent, byId } = this.#openOf(server, Number(generation));
     if (direction === 'sent') {
+      const attempt = unsent.shift();
+      if (attempt === undefined) return undefined;
       attempt.sent = position;
       byId.set(id, attempt);
-    } else {
-      attempt.received = position;
-      byId.delete(id);
+      return attempt;
     }
-    const call = this.callOf(attempt.number);
-    if (call !== undefined) this.#byPosition.set(position, call);
+    const attempt = byId.get(id);
+    if (attempt === undefined) return undefined;
+    attempt.received = position;
+    byId.delete(id);
+    return attempt;
   }
 
   #openOf(server: string, generation: number): Open {
-    const key = `${generation} ${server}`;
-    let open = this.#open.get(key);
+    let sessions = this.#open.get(server);
+    if (sessions === undefined) {
+      sessions = new Map();
+      this.#open.set(server, sessions);
+    }
+    let open = sessions.get(generation);
     if (open === undefined) {
       open = { unsent: [], byId: new Map() };
-      this.#open.set(key, open);
+      sessions.set(generation, open);
     }
     return open;
   }

@@ -125,6 +125,7 @@ function Steps({ call }: { call: CallView }) {
   const { state } = usePageContext();
   const times = useTimes();
   const { steps, from, attempts } = call;
+  const numbers = [...new Set(steps.flatMap(({ attempt }) => attempt ?? []))];
   const lines = useAnswer('lines', { positions: steps.map(({ position }) => position) })?.answer ?? [];
   const byPosition = new Map(lines.map((line) => [line.position, line]));
   return (
@@ -153,7 +154,7 @@ function Steps({ call }: { call: CallView }) {
               {words}
             </button>
             {outcome !== '' && <b>{outcome}</b>}
-            {attempts > 1 && attempt !== undefined && <span class="muted">attempt {attempt}</span>}
+            {attempts > 1 && attempt !== undefined && <span class="muted">attempt {numbers.indexOf(attempt) + 1}</span>}
           </li>
         );
       })}

@@ -72,33 +72,36 @@ const MOST_FAILURES = 50;
 const NO_PARTS: ReadonlySet<string> = new Set();
 
 export function callListOf(book: LogBook, index: CallIndex, query: CallQuery): CallList {
-  const isFound = finder(book, query);
-  const found = index.calls.filter((call) => isFound(call));
-  const rows = found.map((call) => rowOf(book, call));
-  const groups = Object.fromEntries(
-    CALL_GROUPS.map((group) => [group, rows.filter((row) => isIn(group, row))]),
-  ) as unknown as Record<CallGroup, CallRow[]>;
   const { order, group, most } = query;
-  const sorted =
-    order === 'slowest'
-      ? groups[group].toSorted((a, b) => b.ms - a.ms)
-      : order === 'latest'
-        ? groups[group].toReversed()
-        : groups[group];
-  return {
-    rows: sorted.slice(0, most),
-    counts: { all: rows.length, failed: groups.failed.length, repeated: groups.repeated.length, open: groups.open.length },
-  };
+  const isFound = finder(book, query);
+  const counts = { all: 0, failed: 0, repeated: 0, open: 0 };
+  const found: Call[] = [];
+  for (const call of index.calls) {
+    if (!isFound(call)) continue;
+    for (const each of CALL_GROUPS) if (isIn(each, call)) counts[each] += 1;
+    if (isIn(group, call)) found.push(call);
+  }
+  const rows = shown(book, found, order, most).map((call) => rowOf(book, call));
+  return { rows, counts };
+}
+
+function shown(book: LogBook, calls: readonly Call[], order: CallOrder, most: number): readonly Call[] {
+  if (order === 'first') return calls.slice(0, most);
+  if (order === 'latest') return calls.slice(-most).reverse();
+  const took = Float64Array.from(calls, (call) => spanOf(book, call).ms);
+  const sorted = Uint32Array.from(calls.keys()).sort((a, b) => (took[b] ?? 0) - (took[a] ?? 0) || a - b);
+  return [...sorted.subarray(0, most)].flatMap((place) => calls[place] ?? []);
 }
 
 export function isFailed({ outcome }: Pick<CallRow, 'outcome'>): boolean {
   return outcome !== '' && outcome !== 'answered';
 }
 
-function isIn(group: CallGroup, row: CallRow): boolean {
-  if (group === 'failed') return isFailed(row);
-  if (group === 'repeated') return row.attempts > 1;
-  return group === 'all' || row.outcome === '';
+function isIn(group: CallGroup, { attempts }: Call): boolean {
+  const outcome = attempts.at(-1)?.outcome ?? '';
+  if (group === 'failed') return isFailed({ outcome });
+  if (group === 'repeated') return attempts.length > 1;
+  return group === 'all' || outcome === '';
 }
 
 function finder(book: LogBook, { lane, text }: CallQuery): (call: Call) => boolean {
@@ -123,17 +126,26 @@ function subjectOf(book: LogBook, { lane, tool, attempts }: Call): Subject {
   return { shows: (word) => shown.includes(word), valuesOf: (field) => values[field] ?? [] };
 }
 
-function rowOf(book: LogBook, { number, lane, tool, attempts }: Call): CallRow {
+/** The end of the log stands for the end of a call that has none. */
+function spanOf(book: LogBook, { attempts }: Call): Pick<CallRow, 'from' | 'to' | 'ms'> {
   const [first, last] = [attempts[0], attempts.at(-1)];
-  const position = first === undefined ? -1 : firstOf(first);
   const isOver = last !== undefined && last.finished !== -1;
   const to = book.timeOf(isOver ? last.finished : book.length - 1);
-  const from = first?.started === -1 ? to - (first.durationMs ?? 0) : book.timeOf(position);
+  const recorded = first?.durationMs ?? NaN;
+  const isBegun = first !== undefined && first.started !== -1;
+  const from = isBegun ? book.timeOf(first.started) : to - (recorded || 0);
+  // The times of a log are whole milliseconds, but a recorded duration need not be.
+  return { from, to, ms: attempts.length === 1 && recorded >= 0 ? recorded : to - from };
+}
+
+function rowOf(book: LogBook, call: Call): CallRow {
+  const { number, lane, tool, attempts } = call;
+  const [first, last] = [attempts[0], attempts.at(-1)];
   return {
-    ...{ number, tool, position, from, to },
+    ...spanOf(book, call),
+    ...{ number, tool },
+    position: first === undefined ? -1 : firstOf(first),
     lane: book.lanes[lane]?.name ?? '',
-    // The clock of the log has whole milliseconds.
-    ms: attempts.length === 1 ? (first?.durationMs ?? to - from) : to - from,
     outcome: last?.outcome ?? '',
     attempts: attempts.length,
   };

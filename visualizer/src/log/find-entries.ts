@@ -2,11 +2,9 @@
  * Finds the entries that a person looks for. Searches in pieces, so that other work gets its turn and the page shows what
  * is found so far.
  */
-import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import { ENTRY_FIELDS, ENTRY_PARTS } from '../search/entry-fields.js';
-import { EntrySubject } from '../search/entry-subject.js';
+import { EntrySubject, type RowSource } from '../search/entry-subject.js';
 import { fitting, parseQuery } from '../search/query.js';
-import type { EntryLine } from './desk-messages.js';
 import type { Category } from './labels.js';
 import type { LogBook } from './log-book.js';
 import { Numbers } from './numbers.js';
@@ -39,13 +37,9 @@ export class Search {
   readonly #book: LogBook;
   #next = 0;
 
-  constructor(
-    book: LogBook,
-    query: EntryQuery,
-    lineOf: (position: number, entry: LogEntry) => EntryLine | undefined,
-  ) {
+  constructor(book: LogBook, query: EntryQuery, rows: RowSource) {
     this.#book = book;
-    this.#fits = matcher(book, query, lineOf);
+    this.#fits = matcher(book, query, rows);
   }
 
   /** Returns the entries so far; undefined if `isOver` says that the result is no longer wanted. */
@@ -66,24 +60,18 @@ export class Search {
   }
 }
 
-/** Whether an entry is of that lane; undefined for all. */
-export function isOfLane(book: LogBook, lane: string | undefined): (position: number) => boolean {
-  const number = lane === undefined ? undefined : book.lanes.findIndex(({ name }) => name === lane);
-  return (position) => number === undefined || book.laneOf(position) === number;
-}
-
 function matcher(
   book: LogBook,
   { lane, categories, text = '' }: EntryQuery,
-  lineOf: (position: number, entry: LogEntry) => EntryLine | undefined,
+  rows: RowSource,
 ): (position: number) => boolean {
-  const isWanted = isOfLane(book, lane);
+  const number = lane === undefined ? undefined : book.lanes.findIndex(({ name }) => name === lane);
   const wanted = categories === undefined ? undefined : new Set(categories);
   const query = parseQuery(text, ENTRY_FIELDS);
   const fits = fitting(query, ENTRY_FIELDS, ENTRY_PARTS);
-  const subject = new EntrySubject(book, lineOf);
+  const subject = new EntrySubject(book, rows);
   return (position) => {
-    if (!isWanted(position)) return false;
+    if (number !== undefined && book.laneOf(position) !== number) return false;
     if (wanted !== undefined && !wanted.has(book.labelOf(position)?.category ?? 'other')) return false;
     return query.terms.length === 0 || fits(subject.at(position));
   };

@@ -31,6 +31,7 @@ import { lastArrows } from './last-arrows.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
+import type { RowSource } from '../search/entry-subject.js';
 import { Visits } from './visits.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
@@ -212,14 +213,21 @@ export class LogDesk {
     return { entries, troubles };
   }
 
-  #find(query: EntryQuery): Promise<Found | undefined> {
+  async #find(query: EntryQuery): Promise<Found | undefined> {
     const key = JSON.stringify(query);
-    if (this.#search?.key !== key) {
-      const lineOf = (position: number, entry: LogEntry): EntryLine | undefined => this.#line(position, entry);
-      this.#search = { key, search: new Search(this.#book, query, lineOf) };
-    }
+    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query, this.#rows) };
     const { search } = this.#search;
+    // A call is more than the entries that name it.
+    if (query.text?.includes('call:') === true) await this.#callsNow();
     return search.go(this.turn, () => this.#search?.search !== search);
+  }
+
+  get #rows(): RowSource {
+    const calls = this.#calls;
+    return {
+      lineOf: (position, entry) => this.#line(position, entry),
+      callsAt: (position) => calls.callAt(position)?.attempts.map(({ number }) => number) ?? [],
+    };
   }
 
   #line(position: number, entry = this.#book.entry(position)): EntryLine | undefined {

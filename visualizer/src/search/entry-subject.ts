@@ -23,6 +23,14 @@ interface Head {
   readonly events: readonly string[];
 }
 
+/** What the search cannot know from the book. */
+export interface RowSource {
+  /** The row of an entry in the list. */
+  readonly lineOf: (position: number, entry: LogEntry) => EntryLine | undefined;
+  /** Numbers of all attempts of the call to which an entry belongs. */
+  readonly callsAt: (position: number) => readonly number[];
+}
+
 /** One subject for all entries of a book, moved from one to the next. */
 export class EntrySubject implements Subject {
   #position = -1;
@@ -31,10 +39,9 @@ export class EntrySubject implements Subject {
   /** By label and lane. */
   readonly #heads = new Map<number, Head>();
 
-  /** `lineOf` makes the rows of the list. */
   constructor(
     private readonly book: LogBook,
-    private readonly lineOf: (position: number, entry: LogEntry) => EntryLine | undefined,
+    private readonly rows: RowSource,
   ) {}
 
   at(position: number): this {
@@ -49,7 +56,7 @@ export class EntrySubject implements Subject {
     if (TIME.test(word) && clockTime(this.book.timeOf(this.#position)).startsWith(word)) return true;
     const entry = this.#parsed;
     if (entry === undefined) return false;
-    this.#line ??= this.lineOf(this.#position, entry);
+    this.#line ??= this.rows.lineOf(this.#position, entry);
     if (this.#line === undefined) return false;
     const { kind, lane, event, words } = rowTextOf(this.#line);
     return `${kind} ${lane} ${event} ${words}`.toLowerCase().includes(word);
@@ -71,7 +78,7 @@ export class EntrySubject implements Subject {
     code: () => textsOf([this.#body['code'], ...this.#failures.map(({ code }) => code)]),
     state: () => this.#states,
     tool: () => textsOf([this.#body['tool'], this.#params?.['name']]),
-    call: () => textsOf([this.#body['call'], this.#body['repeats']]),
+    call: () => textsOf(this.rows.callsAt(this.#position)),
     session: () => textsOf([this.#body['generation']]),
     method: () => textsOf([this.#body['method']]),
     outcome: () => textsOf([this.#body['outcome']]),

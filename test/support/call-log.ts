@@ -6,7 +6,9 @@ import { text, tool } from '../../src/testing/ordinary-answers.js';
 import { ScriptedServer, SILENCE } from '../../src/testing/scripted-server.js';
 
 /** Longer than what a page shows at once. */
-export const LONG_ANSWER = JSON.stringify(Array.from({ length: 400 }, (_, line) => ({ line, words: 'so it goes' })));
+export const LONG_ANSWER = JSON.stringify(
+  Array.from({ length: 400 }, (_, line) => ({ line, words: 'so it goes' })),
+);
 
 export async function callLog(bodies: boolean): Promise<string> {
   const clock = createControlledClock(Date.UTC(2026, 4, 12, 8, 30));

@@ -236,7 +236,8 @@ function useKeys(): void {
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);
       else if (key === 'l') state.change({ cursor: null });
-      else if (key === 'Escape') state.change(state.page.reading === null ? { call: null } : { reading: null });
+      else if (key === 'Escape')
+        state.change(state.page.reading === null ? { call: null } : { reading: null });
       else if (key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('input[type=search]')?.focus();

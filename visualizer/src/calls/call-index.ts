@@ -93,7 +93,8 @@ export class CallIndex {
     if (server === undefined) return;
     let attempt: Attempt | undefined;
     if (type === 'wire') attempt = this.#message(position, server);
-    else if (type === 'call.started' || type === 'call.finished') attempt = this.#note(position, server, type);
+    else if (type === 'call.started' || type === 'call.finished')
+      attempt = this.#note(position, server, type);
     if (attempt === undefined) return;
     this.#positions.add(position);
     this.#numbers.add(attempt.number);

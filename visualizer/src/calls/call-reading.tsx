@@ -26,7 +26,12 @@ export function CallReading() {
   const { call: number } = usePage();
   const { call } = useFollowed();
   const close = (
-    <button type="button" class="icon" aria-label="Close the call" onClick={() => state.change({ call: null })}>
+    <button
+      type="button"
+      class="icon"
+      aria-label="Close the call"
+      onClick={() => state.change({ call: null })}
+    >
       ✕
     </button>
   );
@@ -49,8 +54,10 @@ export function CallReading() {
           {call.tool}{' '}
           <small>
             call {call.number} of {laneTitle(call.lane)} ·{' '}
-            <span class={isFailed(call) ? 'bad-words' : ''}>{call.outcome === '' ? 'no end' : call.outcome}</span> ·{' '}
-            {duration(call.ms)}
+            <span class={isFailed(call) ? 'bad-words' : ''}>
+              {call.outcome === '' ? 'no end' : call.outcome}
+            </span>{' '}
+            · {duration(call.ms)}
           </small>
         </h2>
         <button
@@ -115,7 +122,9 @@ function Span({ call }: { call: CallView }) {
       })}
       {steps.map(
         ({ kind, at, position }) =>
-          kind === 'failure' && <i key={position} class="legend-mark mark-failure" style={{ left: `${share(at)}%` }} />,
+          kind === 'failure' && (
+            <i key={position} class="legend-mark mark-failure" style={{ left: `${share(at)}%` }} />
+          ),
       )}
     </div>
   );
@@ -154,7 +163,9 @@ function Steps({ call }: { call: CallView }) {
               {words}
             </button>
             {outcome !== '' && <b>{outcome}</b>}
-            {attempts > 1 && attempt !== undefined && <span class="muted">attempt {numbers.indexOf(attempt) + 1}</span>}
+            {attempts > 1 && attempt !== undefined && (
+              <span class="muted">attempt {numbers.indexOf(attempt) + 1}</span>
+            )}
           </li>
         );
       })}

@@ -109,7 +109,8 @@ function finder(book: LogBook, { lane, text }: CallQuery): (call: Call) => boole
   const query = parseQuery(text, CALL_FIELDS);
   const fits = fitting(query, CALL_FIELDS, NO_PARTS);
   return (call) =>
-    (number === undefined || call.lane === number) && (query.terms.length === 0 || fits(subjectOf(book, call)));
+    (number === undefined || call.lane === number) &&
+    (query.terms.length === 0 || fits(subjectOf(book, call)));
 }
 
 function subjectOf(book: LogBook, { lane, tool, attempts }: Call): Subject {
@@ -166,7 +167,8 @@ export function callViewOf(book: LogBook, call: Call): CallView {
     ...row,
     steps: steps.toSorted((a, b) => a.position - b.position),
     payload: {
-      request: isJsonObject(request) && isJsonObject(request['params']) ? request['params']['arguments'] : request,
+      request:
+        isJsonObject(request) && isJsonObject(request['params']) ? request['params']['arguments'] : request,
       answer: isJsonObject(answer) ? (answer['result'] ?? answer['error']) : answer,
     },
   };

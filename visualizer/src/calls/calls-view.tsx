@@ -44,7 +44,11 @@ export function CallsView() {
   const { isNarrow, ...choice } = calls;
   const length = book?.length ?? 0;
   const query = { ...choice, lane: isNarrow ? selected : undefined, most };
-  const given = useAnswer('calls', length === 0 ? undefined : query, Math.floor(length / Math.ceil(length / STEPS)));
+  const given = useAnswer(
+    'calls',
+    length === 0 ? undefined : query,
+    Math.floor(length / Math.ceil(length / STEPS)),
+  );
   const { rows, counts } = given?.answer ?? NONE;
   const longest = Math.max(1, ...rows.map(({ ms }) => ms));
   const isLimited = rows.length < counts[calls.group];

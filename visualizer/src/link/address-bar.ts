@@ -89,13 +89,11 @@ export class AddressBar {
   }
 
   async #apply({ moment, entry, ...choices }: Sight): Promise<void> {
-    const { state, log } = this.#parts;
+    const { state } = this.#parts;
     this.#round += 1;
     this.#isApplying = true;
     state.change(choices);
-    const [cursor = -1, reading = -1] = await Promise.all(
-      [moment, entry].map((place) => (place === null ? -1 : log.ask('positionOf', place).catch(() => -1))),
-    );
+    const [cursor, reading] = await Promise.all([this.#positionOf(moment), this.#positionOf(entry)]);
     this.#isApplying = false;
     const { length = 0 } = state.page.book ?? {};
     const isMissing = (moment !== null && cursor === -1) || (entry !== null && reading === -1);
@@ -131,6 +129,11 @@ export class AddressBar {
     } catch {
       // Some browsers allow it only so often, or not at all for a file. The page itself does not need it.
     }
+  }
+
+  /** -1 if there is none. */
+  async #positionOf(place: Place | null): Promise<number> {
+    return place === null ? -1 : this.#parts.log.ask('positionOf', place).catch(() => -1);
   }
 
   async #placeOf(position: number | null): Promise<Place | null> {

@@ -102,7 +102,9 @@ const FIELDS: readonly Field[] = [
   {
     name: 'states',
     write: ({ fleet }) => fleet.states.join(','),
-    read: (text, { fleet }) => ({ fleet: { ...fleet, states: text.split(',').filter((name) => name !== '') } }),
+    read: (text, { fleet }) => ({
+      fleet: { ...fleet, states: text.split(',').filter((name) => name !== '') },
+    }),
   },
   {
     name: 'order',
@@ -163,7 +165,9 @@ export function readFragment(fragment: string): ReadSight {
 
 /** Escapes only what would end the text or change it. */
 function readable(text: string): string {
-  return encodeURIComponent(text).replaceAll(/%(?:3A|2C|2F|24|7E)/gu, decodeURIComponent).replaceAll('%20', '+');
+  return encodeURIComponent(text)
+    .replaceAll(/%(?:3A|2C|2F|24|7E)/gu, decodeURIComponent)
+    .replaceAll('%20', '+');
 }
 
 function when<T, R>(value: T | undefined, make: (value: T) => R): R | undefined {

@@ -35,7 +35,8 @@ export function arrowsOf(position: number, entry: LogEntry, isFolded = false): A
   const base = { position, seq: entry.seq, at: entry.at, isDerived: false };
   if (entry.kind === 'snapshot') return [];
   if (entry.kind === 'note') return noteArrows(base, entry.note, isFolded);
-  const sender = entry.kind === 'send' ? HOST : entry.kind === 'timer' ? TIMER : lineOf(entry.from ?? '', isFolded);
+  const sender =
+    entry.kind === 'send' ? HOST : entry.kind === 'timer' ? TIMER : lineOf(entry.from ?? '', isFolded);
   const first = { ...base, from: sender, to: lineOf(entry.to, isFolded), ...wordsOf(entry.event.type) };
   const derived = (entry.derived ?? []).map(({ to, from, event }) => ({
     ...base,

@@ -10,7 +10,8 @@ export function lastArrows(book: LogBook, { names, mostLanes, upTo, most, hasWir
   const rooms = new Rooms(mostLanes);
   /** What the manager sends belongs to the manager as well. */
   const isReceiver = (lane: string): boolean =>
-    lane === MANAGER_LANE || ((wanted?.has(lane) ?? true) || wanted?.has(MANAGER_LANE) === true) && rooms.take(lane);
+    lane === MANAGER_LANE ||
+    (((wanted?.has(lane) ?? true) || wanted?.has(MANAGER_LANE) === true) && rooms.take(lane));
   const isWanted = (position: number): boolean => {
     const lane = book.lanes[book.laneOf(position)]?.name;
     if (!hasWire && book.labelOf(position)?.category === 'wire') return false;

@@ -17,7 +17,13 @@ const ORDER_WORDS: Readonly<Record<FleetOrder, string>> = {
 };
 
 /** `isShort`: of the states, only those that are chosen. */
-export function FleetFilter({ chosen: { rows, chosen }, isShort = false }: { chosen: Chosen; isShort?: boolean }) {
+export function FleetFilter({
+  chosen: { rows, chosen },
+  isShort = false,
+}: {
+  chosen: Chosen;
+  isShort?: boolean;
+}) {
   const { state } = usePageContext();
   const { fleet } = usePage();
   const set = (change: Partial<FleetChoice>): void => state.change({ fleet: { ...fleet, ...change } });

@@ -7,7 +7,8 @@ import { parseQuery, termOf } from './query.js';
 
 export function NothingFound({ share, filter }: { share: number; filter: EventFilter }) {
   const { state } = usePageContext();
-  if (share < 1) return <Nothing title="Searching…">{`${Math.floor(share * 100)} % of the log so far.`}</Nothing>;
+  if (share < 1)
+    return <Nothing title="Searching…">{`${Math.floor(share * 100)} % of the log so far.`}</Nothing>;
   const { terms } = parseQuery(filter.text, ENTRY_FIELDS);
   const words = terms.filter(({ field }) => field === undefined).map(({ value }) => termOf('json', value));
   return (

@@ -52,7 +52,9 @@ export function SearchBox({ label, placeholder, text, fields, onText }: SearchBo
 }
 
 /** What was not understood, each with a correction. */
-export function SearchHints(props: Omit<SearchBoxProps, 'label' | 'placeholder'> & { lanes: readonly string[] }) {
+export function SearchHints(
+  props: Omit<SearchBoxProps, 'label' | 'placeholder'> & { lanes: readonly string[] },
+) {
   const { text, fields, onText, lanes } = props;
   const { terms, problems } = parseQuery(text, fields);
   const titles = lanes.map(laneTitle);
@@ -67,7 +69,8 @@ export function SearchHints(props: Omit<SearchBoxProps, 'label' | 'placeholder'>
         <FieldHint key={problem.field} {...{ problem, fields, text, onText }} />
       ))}
       {unknown.map(({ value }) => {
-        const meant = titles.find((title) => title.toLowerCase().startsWith(value)) ?? nearestName(value, titles);
+        const meant =
+          titles.find((title) => title.toLowerCase().startsWith(value)) ?? nearestName(value, titles);
         return (
           <p key={value}>
             No connection is named <b>{value}</b>.{' '}

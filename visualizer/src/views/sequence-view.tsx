@@ -62,7 +62,8 @@ export function SequenceView() {
   const lines = useMemo(() => linesOf(arrows), [arrows]);
   const lineWidth = Math.max(NARROWEST, Math.min(WIDEST, room / Math.max(1, lines.length)));
   const width = left + lines.length * lineWidth;
-  const set = (change: Partial<SequenceChoice>): void => state.change({ sequence: { ...sequence, ...change } });
+  const set = (change: Partial<SequenceChoice>): void =>
+    state.change({ sequence: { ...sequence, ...change } });
   const first = arrows.findIndex((arrow) => arrow.position === reading);
   const shown = first === -1 || nth.position !== reading ? first : first + nth.index;
   /** One entry may have several arrows. */
@@ -93,7 +94,8 @@ export function SequenceView() {
         <p class="toolbar-note" role="status">
           {count(arrows.length)} messages{anchor !== null && ' around the open entry'}
           {!isNarrow && isFiltered && `, of the ${count(chosen.length)} connections that the fleet shows`}
-          {leftOut > 0 && `; there is no room for ${count(leftOut)} more connections: choose some in the fleet`}
+          {leftOut > 0 &&
+            `; there is no room for ${count(leftOut)} more connections: choose some in the fleet`}
         </p>
         <button type="button" disabled={arrows.length < most} onClick={() => setMost(most * 4)}>
           Show earlier
@@ -104,11 +106,7 @@ export function SequenceView() {
           There are none{isNarrow && ` of ${laneInWords(selected)}`} up to this moment.
           {hasWire ? ' ' : ' Protocol messages are hidden. '}
           {(isNarrow || !hasWire) && (
-            <button
-              type="button"
-              class="link"
-              onClick={() => set({ isNarrow: false, hasWire: true })}
-            >
+            <button type="button" class="link" onClick={() => set({ isNarrow: false, hasWire: true })}>
               Show all
             </button>
           )}
@@ -142,7 +140,9 @@ export function SequenceView() {
                 const arrow = arrows[index];
                 const place = { left, width, lineWidth };
                 const isOfCall = arrow !== undefined && followed.positions.has(arrow.position);
-                return arrow === undefined ? null : <ArrowRow {...{ arrow, lines, times, place, isOfCall }} />;
+                return arrow === undefined ? null : (
+                  <ArrowRow {...{ arrow, lines, times, place, isOfCall }} />
+                );
               }}
             />
           </div>
@@ -172,7 +172,9 @@ function ArrowRow({ arrow, lines, times, place, isOfCall }: ArrowRowProps) {
   const way = isSelf ? `M${from} 12h22v9h-18` : `M${from} ${y}H${to > from ? to - 3 : to + 3}`;
   const textX = isSelf ? from + 30 : (from + to) / 2;
   return (
-    <div class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}${isOfCall ? ' of-call' : ''}`}>
+    <div
+      class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}${isOfCall ? ' of-call' : ''}`}
+    >
       <span class="sr-only">{`${times.at(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
       <span class="mono sequence-time" aria-hidden="true">
         {arrow.isDerived ? '' : times.at(arrow.at)}

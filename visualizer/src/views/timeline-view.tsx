@@ -207,7 +207,10 @@ export function TimelineView() {
   );
   const stretch = given?.answer.stretches.find(({ name }) => name === selected);
   const marks = stretch?.marks.slice(-MOST_TOLD) ?? [];
-  const told = useAnswer('lines', marks.length === 0 ? undefined : { positions: marks.map(({ position }) => position) });
+  const told = useAnswer(
+    'lines',
+    marks.length === 0 ? undefined : { positions: marks.map(({ position }) => position) },
+  );
   const storyOf = (position: number): string => {
     const words = told?.answer.find((line) => line.position === position)?.words ?? '';
     return words === '' ? '' : `: ${words}`;

@@ -82,7 +82,10 @@ describe('the calls of a log', () => {
     growing.append(toBytes(plain.slice(half)));
     const { rows } = await growing.answer('calls', QUERY);
     expect(rows.map(({ outcome }) => outcome)).toEqual(['answered', 'tool-error', 'answered', '']);
-    expect((await growing.answer('call', { number: 1 }))?.payload).toEqual({ request: undefined, answer: undefined });
+    expect((await growing.answer('call', { number: 1 }))?.payload).toEqual({
+      request: undefined,
+      answer: undefined,
+    });
     const lines = plain.split('\n').filter((line) => !line.includes('"type":"wire"'));
     const silent = await deskOf(lines.join('\n')).answer('call', { number: 1 });
     expect(silent?.steps.map(({ kind }) => kind)).toEqual(['started', 'finished']);

@@ -69,7 +69,9 @@ describe('the fragment of a sight', () => {
   });
 
   it('is taken as far as it can be understood.', () => {
-    const { sight, ignored } = readFragment('view=events&entry=x&at=soon&kinds=call,x&shoe=size&window=1~2&call=-1');
+    const { sight, ignored } = readFragment(
+      'view=events&entry=x&at=soon&kinds=call,x&shoe=size&window=1~2&call=-1',
+    );
     expect(sight).toEqual({ ...FIRST_SIGHT, view: 'events' });
     expect(ignored).toEqual(['entry=x', 'at=soon', 'kinds=call,x', 'shoe=size', 'window=1~2', 'call=-1']);
     expect(readFragment('x'.repeat(10_000)).sight).toEqual(FIRST_SIGHT);

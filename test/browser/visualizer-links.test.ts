@@ -173,15 +173,15 @@ describe('the page', () => {
     await page.page.select('.fleet select', 'trouble');
     await page.page.locator('.chips ::-p-text(failed)').click();
     await search(page, 'connection:server-9*');
-    await expectText(page, '.toolbar-note', (text) => text === '37 of 1,000 connections');
+    await expectText(page, '.toolbar-note', (text) => text === '39 of 1,000 connections');
     await page.show('Timeline');
     await expectText(page, '.lane-name', (text) => text === 'server-9');
-    expect(await page.text('.timeline .toolbar-note')).toBe('37 of 1,000 connections');
+    expect(await page.text('.timeline .toolbar-note')).toBe('39 of 1,000 connections');
     await page.page.evaluate(`document.querySelector('.lane-name').click()`);
     await expectText(page, '#lane-story li', (text) => text.startsWith('call at') && text.endsWith(': work'));
     await page.show('Sequence');
     await page.page.locator('.sequence input[type=checkbox]').click();
-    await expectText(page, '.toolbar-note', (text) => /37 connections.*there is no room for/.test(text));
+    await expectText(page, '.toolbar-note', (text) => /39 connections.*there is no room for/.test(text));
     const width = `document.querySelector('.sequence-sheet').offsetWidth - document.querySelector('.sequence-scroll').clientWidth`;
     expect(await page.page.evaluate(width)).toBe(0);
     await page.show('Fleet');

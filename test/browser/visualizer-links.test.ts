@@ -136,7 +136,7 @@ describe('the page', () => {
     await other.page.goForward();
     await other.page.waitForSelector('#panel-timeline');
     await other.page.evaluate(`location.hash = 'view=calls&group=failed&entry=999999&colour=red'`);
-    await expectText(other, '.calls .toolbar-note', (text) => text === '1 calls');
+    await expectText(other, '.calls .toolbar-note', (text) => text === '1 call');
     await expectText(other, '.banner', (text) => text.includes('does not contain the entry'));
     await other.click('Close');
     await other.page.evaluate(`location.hash = 'view=nowhere&connection=nobody'`);
@@ -181,7 +181,7 @@ describe('the page', () => {
     await expectText(page, '#lane-story li', (text) => text.startsWith('call at') && text.endsWith(': work'));
     await page.show('Sequence');
     await page.page.locator('.sequence input[type=checkbox]').click();
-    await expectText(page, '.toolbar-note', (text) => /39 connections.*there is no room for/.test(text));
+    await expectText(page, '.toolbar-note', (text) => /39 connections.*no room for/.test(text));
     const width = `document.querySelector('.sequence-sheet').offsetWidth - document.querySelector('.sequence-scroll').clientWidth`;
     expect(await page.page.evaluate(width)).toBe(0);
     await page.show('Fleet');
@@ -200,7 +200,7 @@ describe('the page', () => {
       'files wait no end',
     ]);
     await page.page.locator('.chips ::-p-text(failed)').click();
-    await expectText(page, '.calls .toolbar-note', (text) => text === '1 calls');
+    await expectText(page, '.calls .toolbar-note', (text) => text === '1 call');
     await page.page.locator('.chips ::-p-text(all)').click();
     await page.page.locator('.call-row ::-p-text(find)').click();
     await expectText(page, '.call-steps li.bad-words', (text) => text.includes('connection-lost'));

@@ -141,7 +141,7 @@ function CallFilters({ counts, shown }: { counts: CallList['counts']; shown: num
       </label>
       <p class="toolbar-note" role="status">
         {shown === counts[calls.group]
-          ? `${count(shown)} calls`
+          ? `${count(shown)} ${shown === 1 ? 'call' : 'calls'}`
           : `${count(shown)} of ${count(counts[calls.group])} calls`}
       </p>
       <SearchHints {...search} lanes={book?.names ?? []} />

@@ -6,6 +6,7 @@
  * Q3. Upper and lower case are the same. `*` in the value of a field stands for any text.
  * Q4. Nothing that a person types is an error: what is not understood is searched as a word, and reported.
  */
+import { matchesSegments } from '../../../src/text/matches-segments.js';
 import { nearestName } from '../../../src/text/option-names.js';
 
 export interface Term {
@@ -100,12 +101,8 @@ export function fitting(
 
 function test({ field, value }: Term, parts: PartFields): (value: string) => boolean {
   if (value.includes('*')) {
-    const pattern = new RegExp(`^${value.split('*').map(escaped).join('.*')}$`, 'su');
-    return (given) => pattern.test(given);
+    const pieces = value.split('*');
+    return (given) => matchesSegments(given, pieces);
   }
   return parts.has(field ?? '') ? (given) => given.includes(value) : (given) => given === value;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}]/gu, String.raw`\$&`);
 }

@@ -1,9 +1,10 @@
 /** The entries that fit, and how far the search is. Asks again until the whole log is searched. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EntryQuery } from '../log/find-entries.js';
 import { useAnswer } from '../state/page-context.js';
 
 export interface FoundSoFar {
+  /** Until there is an answer, those of the search before: a list that vanishes with every letter cannot be read. */
   readonly found: Int32Array | undefined;
   /** From 0 to 1. */
   readonly share: number;
@@ -14,9 +15,14 @@ export function useFound(query: EntryQuery | undefined, length: number): FoundSo
   const given = useAnswer('find', query, length + round);
   const isOfQuery = query !== undefined && JSON.stringify(given?.ask) === JSON.stringify(query);
   const answer = isOfQuery ? given?.answer : undefined;
+  const last = useRef<Int32Array | undefined>(undefined);
+  if (answer !== undefined) last.current = answer.positions;
   const isDone = answer?.share === 1;
   useEffect(() => {
     if (answer !== undefined && !isDone) setRound((value) => value + 1);
   }, [answer]);
-  return { found: answer?.positions, share: query === undefined ? 1 : (answer?.share ?? 0) };
+  return {
+    found: query === undefined ? undefined : last.current,
+    share: query === undefined ? 1 : (answer?.share ?? 0),
+  };
 }

@@ -94,8 +94,7 @@ export function SequenceView() {
         <p class="toolbar-note" role="status">
           {count(arrows.length)} messages{anchor !== null && ' around the open entry'}
           {!isNarrow && isFiltered && `, of the ${count(chosen.length)} connections that the fleet shows`}
-          {leftOut > 0 &&
-            `; there is no room for ${count(leftOut)} more connections: choose some in the fleet`}
+          {leftOut > 0 && `; no room for ${count(leftOut)} more: choose connections in the fleet`}
         </p>
         <button type="button" disabled={arrows.length < most} onClick={() => setMost(most * 4)}>
           Show earlier

@@ -1,6 +1,8 @@
 /** The frame around the views, and the keys that work in all of them. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
+import { CallsView } from './calls/calls-view.js';
+import { LinkNote } from './link/link-note.js';
 import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
@@ -24,6 +26,7 @@ const TITLES: Readonly<Record<View, string>> = {
   timeline: 'Timeline',
   events: 'Events',
   sequence: 'Sequence',
+  calls: 'Calls',
   details: 'Details',
 };
 
@@ -80,6 +83,7 @@ function Stage({ page }: { page: Page }) {
               {view === 'timeline' && <TimelineView />}
               {view === 'events' && <EventsView />}
               {view === 'sequence' && <SequenceView />}
+              {view === 'calls' && <CallsView />}
               {view === 'details' && <DetailsView />}
             </Guarded>
           </div>
@@ -102,6 +106,7 @@ function Banners({ page }: { page: Page }) {
   const times = useTimes();
   return (
     <div class="banners">
+      <LinkNote />
       {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
@@ -239,6 +244,8 @@ function useKeys(): void {
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);
       else if (key === 'l') state.change({ cursor: null });
+      else if (key === 'Escape')
+        state.change(state.page.reading === null ? { call: null } : { reading: null });
       else if (key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('input[type=search]')?.focus();

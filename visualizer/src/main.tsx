@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspector/page-protocol.js';
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
+import { AddressBar } from './link/address-bar.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
@@ -113,14 +114,11 @@ const enclosed = takeEnclosedLog();
 
 followTheme();
 if (enclosed !== undefined) open(enclosed, 'shared log');
-else {
-  // For a browser, an address that differs only in its key, as after a restart, is the same page.
-  window.addEventListener('hashchange', () => window.location.reload());
-  if (access !== undefined) {
-    state.change({ link: { kind: 'connecting' } });
-    log.order({ order: 'follow', ...access });
-  }
+else if (access !== undefined) {
+  state.change({ link: { kind: 'connecting' } });
+  log.order({ order: 'follow', ...access });
 }
+new AddressBar({ state, log, window, hasAccess: access !== undefined }).start();
 
 const root = document.querySelector('#page');
 if (root !== null)

@@ -5,9 +5,11 @@ import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
+import type { CallList, CallQuery, CallView } from '../calls/call-views.js';
+import type { Place } from '../link/place.js';
 import type { Arrow } from './arrows.js';
 import type { LaneView, Window } from './bars.js';
-import type { EntryQuery } from './find-entries.js';
+import type { EntryQuery, Found } from './find-entries.js';
 import type { Category } from './labels.js';
 import type { AuxiliaryRow, Row } from './rows.js';
 import type { Stay, Trouble } from './story.js';
@@ -24,14 +26,18 @@ export interface Questions {
   why: { ask: { readonly name: string; readonly position: number }; answer: WhyView | undefined };
   stretches: { ask: { readonly names: readonly string[]; readonly window: Window }; answer: StretchView };
   overview: { ask: { readonly columns: number }; answer: Overview };
-  find: { ask: EntryQuery; answer: Int32Array<ArrayBuffer> | undefined };
+  /** Answers before it is done; then the same question continues the search. */
+  find: { ask: EntryQuery; answer: Found | undefined };
   lines: { ask: { readonly positions: readonly number[] }; answer: readonly EntryLine[] };
   entry: { ask: { readonly position: number }; answer: EntryView | undefined };
-  arrows: {
-    ask: ArrowQuery;
-    answer: readonly Arrow[];
-  };
+  arrows: { ask: ArrowQuery; answer: ArrowView };
   positionAt: { ask: { readonly time: number }; answer: number };
+  /** The answer is -1 if the log has no such place. */
+  positionOf: { ask: Place; answer: number };
+  calls: { ask: CallQuery; answer: CallList };
+  call: { ask: { readonly number: number }; answer: CallView | undefined };
+  /** Number of the call to which an entry belongs. */
+  callAt: { ask: { readonly position: number }; answer: number | undefined };
   /** The page and the log as one HTML file. */
   share: { ask: { readonly template: string }; answer: Blob };
 }
@@ -40,13 +46,21 @@ export type Question = keyof Questions;
 
 /** The last messages up to a moment. */
 export interface ArrowQuery {
-  /** The lane; undefined for all. */
-  readonly name: string | undefined;
+  /** The lanes; undefined for all. */
+  readonly names: readonly string[] | undefined;
+  /** Maximum number of lanes, apart from the manager's: those of the latest messages. */
+  readonly mostLanes: number;
   readonly upTo: number;
   /** Approximate maximum number. */
   readonly most: number;
   /** Whether messages to and from the servers are among them. */
   readonly hasWire: boolean;
+}
+
+export interface ArrowView {
+  readonly arrows: readonly Arrow[];
+  /** Number of lanes with messages that are left out, among the entries that were looked at. */
+  readonly leftOut: number;
 }
 
 export interface MomentView {

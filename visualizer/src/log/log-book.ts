@@ -109,8 +109,18 @@ export class LogBook {
     return this.#times.countUpTo(time) - 1;
   }
 
+  /** Position of the entry with that number; -1 if there is none. */
+  positionOf(seq: number): number {
+    const position = this.#seqs.countUpTo(seq) - 1;
+    return this.#seqs.at(position) === seq ? position : -1;
+  }
+
   labelOf(position: number): Label | undefined {
     return this.#labels.all[this.#labelOf.at(position)];
+  }
+
+  labelNumber(position: number): number {
+    return this.#labelOf.at(position);
   }
 
   label(number: number): Label | undefined {

@@ -8,11 +8,12 @@ import { phaseOf } from '../../../machines/manager/manager.phase.js';
 import { detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
-import { arrowsOf, type Arrow } from './arrows.js';
+import { CallIndex } from '../calls/call-index.js';
+import { callListOf, callViewOf } from '../calls/call-views.js';
+import { positionOf } from '../link/place.js';
 import { laneViewOf } from './bars.js';
 import type {
   ActorView,
-  ArrowQuery,
   BookSummary,
   Charts,
   EntryLine,
@@ -24,13 +25,15 @@ import type {
   StretchView,
   WhyView,
 } from './desk-messages.js';
-import { matcher, Search, type EntryQuery } from './find-entries.js';
+import { Search, type EntryQuery, type Found } from './find-entries.js';
 import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
+import { lastArrows } from './last-arrows.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf, type PastOfRow } from './rows.js';
 import { sharePage } from './share-page.js';
 import { Story } from './story.js';
+import type { RowSource } from '../search/entry-subject.js';
 import { Visits } from './visits.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
@@ -48,6 +51,7 @@ export class LogDesk {
   #stories = new Map<Lane, Story>();
   /** The latest search, by its words. */
   #search: { readonly key: string; readonly search: Search } | undefined;
+  #calls = new CallIndex(this.#book);
   readonly #answers: Answers = {
     moment: ({ position }) => this.#moment(position),
     actor: ({ name, position }) => this.#actor(name, position),
@@ -62,8 +66,15 @@ export class LogDesk {
     find: (query) => this.#find(query),
     lines: ({ positions }) => positions.flatMap((position) => this.#line(position) ?? []),
     entry: ({ position }) => this.#entry(position),
-    arrows: (query) => this.#arrows(query),
+    arrows: (query) => lastArrows(this.#book, query),
     positionAt: ({ time }) => this.#book.positionAt(time),
+    positionOf: (place) => positionOf(this.#book, place),
+    calls: async (query) => callListOf(this.#book, await this.#callsNow(), query),
+    call: async ({ number }) => {
+      const call = (await this.#callsNow()).callOf(number);
+      return call === undefined ? undefined : callViewOf(this.#book, call);
+    },
+    callAt: async ({ position }) => (await this.#callsNow()).callAt(position)?.number,
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
   };
 
@@ -140,6 +151,7 @@ export class LogDesk {
     this.#visits = new Map();
     this.#stories = new Map();
     this.#search = undefined;
+    this.#calls = new CallIndex(book);
   }
 
   #moment(position: number): MomentView {
@@ -245,16 +257,25 @@ export class LogDesk {
     return { entries, troubles };
   }
 
-  #find(query: EntryQuery): Promise<Int32Array<ArrayBuffer> | undefined> {
+  async #find(query: EntryQuery): Promise<Found | undefined> {
     const key = JSON.stringify(query);
-    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query) };
+    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query, this.#rows) };
     const { search } = this.#search;
+    // A call is more than the entries that name it.
+    if (query.text?.includes('call:') === true) await this.#callsNow();
     return search.go(this.turn, () => this.#search?.search !== search);
   }
 
-  #line(position: number): EntryLine | undefined {
+  get #rows(): RowSource {
+    const calls = this.#calls;
+    return {
+      lineOf: (position, entry) => this.#line(position, entry),
+      callsAt: (position) => calls.callAt(position)?.attempts.map(({ number }) => number) ?? [],
+    };
+  }
+
+  #line(position: number, entry = this.#book.entry(position)): EntryLine | undefined {
     const label = this.#book.labelOf(position);
-    const entry = this.#book.entry(position);
     if (label === undefined || entry === undefined) return undefined;
     const { kind, type, category } = label;
     return {
@@ -270,8 +291,8 @@ export class LogDesk {
   }
 
   #entry(position: number): EntryView | undefined {
-    const line = this.#line(position);
     const entry = this.#book.entry(position);
+    const line = this.#line(position, entry);
     if (line === undefined || entry === undefined) return undefined;
     const to = entry.kind === 'note' ? undefined : entry.to;
     const folded = (at: number): FoldedState | undefined =>
@@ -281,20 +302,11 @@ export class LogDesk {
     return { ...line, json: entry, before, after: folded(position) };
   }
 
-  #arrows({ name, upTo, most, hasWire }: ArrowQuery): readonly Arrow[] {
-    const isOfLane = matcher(this.#book, { lane: name });
-    const fits = (position: number): boolean =>
-      isOfLane(position) && (hasWire || this.#book.labelOf(position)?.category !== 'wire');
-    const groups: Arrow[][] = [];
-    let count = 0;
-    for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {
-      const entry = fits(position) ? this.#book.entry(position) : undefined;
-      if (entry === undefined) continue;
-      const arrows = arrowsOf(position, { ...entry, at: this.#book.timeOf(position) });
-      groups.push(arrows);
-      count += arrows.length;
-    }
-    return groups.reverse().flat();
+  /** The calls up to the end of the log. */
+  async #callsNow(): Promise<CallIndex> {
+    const calls = this.#calls;
+    await calls.go(this.turn, () => calls !== this.#calls);
+    return calls;
   }
 }
 
@@ -306,12 +318,17 @@ function eventsTo(address: string, entry: LogEntry): string[] {
 function wordsOf(entry: LogEntry): string {
   if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
   if (entry.kind === 'note') return noteWords(entry.note);
-  const error = entry.event['error'];
-  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
-  const failure = entry.event['failure'];
-  if (isJsonObject(failure) && typeof failure['message'] === 'string') return failure['message'];
+  const failure = failureWords(entry.event['error']) ?? failureWords(entry.event['failure']);
+  if (failure !== undefined) return failure;
   const derived = entry.derived?.length ?? 0;
   return derived === 0 ? '' : `and ${derived} more message${derived === 1 ? '' : 's'}`;
+}
+
+function failureWords(failure: unknown): string | undefined {
+  if (!isJsonObject(failure)) return undefined;
+  const { code, message } = failure;
+  if (typeof message !== 'string') return undefined;
+  return typeof code === 'string' ? `${code}: ${message}` : message;
 }
 
 function noteWords(note: Readonly<Record<string, unknown>>): string {

@@ -15,12 +15,13 @@ import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { publicState } from '../../../machines/connection/public-state.js';
+import { useFleet } from '../search/use-chosen.js';
 import { isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTimes } from '../state/page-context.js';
 import { duration } from '../state/times.js';
 import { Commands } from './commands.js';
 import { Tools } from './tools.js';
-import { NextTry, useFleet } from './fleet-view.js';
+import { NextTry } from './fleet-view.js';
 import { Nothing } from '../parts/nothing.js';
 import { WhyNote } from './why-note.js';
 

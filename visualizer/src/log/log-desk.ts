@@ -29,6 +29,7 @@ import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
+import { toolAnswers } from './tool-answers.js';
 import { Visits } from './visits.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
@@ -58,6 +59,7 @@ export class LogDesk {
     arrows: (query) => this.#arrows(query),
     positionAt: ({ time }) => this.#book.positionAt(time),
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
+    ...toolAnswers(() => ({ book: this.#book, charts: this.charts, turn: this.turn })),
   };
 
   /** `turn` lets other work run. */

@@ -1,9 +1,11 @@
 /** The frame around the views, and the keys that work in all of them. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
+import { CompareView } from './compare/compare-view.js';
 import type { BookSummary } from './log/desk-messages.js';
-import { isOfBrowser } from './parts/browser-keys.js';
+import { isOfBrowser, isTyping } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
+import { SimulateView } from './simulate/simulate-view.js';
 import { stepBy } from './state/moves.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
@@ -24,6 +26,8 @@ const TITLES: Readonly<Record<View, string>> = {
   timeline: 'Timeline',
   events: 'Events',
   sequence: 'Sequence',
+  compare: 'Compare',
+  simulate: 'Simulate',
   details: 'Details',
 };
 
@@ -80,6 +84,8 @@ function Stage({ page }: { page: Page }) {
               {view === 'timeline' && <TimelineView />}
               {view === 'events' && <EventsView />}
               {view === 'sequence' && <SequenceView />}
+              {view === 'compare' && <CompareView />}
+              {view === 'simulate' && <SimulateView />}
               {view === 'details' && <DetailsView />}
             </Guarded>
           </div>
@@ -213,20 +219,13 @@ function Tabs() {
   );
 }
 
-/** Inputs that take no text. */
-const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
-
 /** Keys that work everywhere except while the user types. */
 function useKeys(): void {
   const { state } = usePageContext();
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
-      const isTyping =
-        (target instanceof HTMLInputElement && !WORDLESS.has(target.type)) ||
-        target instanceof HTMLSelectElement ||
-        target instanceof HTMLTextAreaElement;
-      if (isTyping || isOfBrowser(event)) return;
+      if (isTyping(target) || isOfBrowser(event)) return;
       const view = VIEWS[Number(key) - 1];
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspector/page-protocol.js';
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
+import { FIRST_COMPARISON, movedBy } from './compare/comparison.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
@@ -71,6 +72,7 @@ function show(book: BookSummary): void {
     book,
     cursor: moved(page.cursor),
     reading: moved(page.reading),
+    comparison: movedBy(page.comparison, gone),
     ...(page.link.kind === 'reading' && { link: { kind: 'open' } }),
   });
 }
@@ -99,6 +101,8 @@ function greet(hello: Hello): void {
     cursor: null,
     reading: null,
     window: null,
+    comparison: FIRST_COMPARISON,
+    simulation: null,
     book: undefined,
   });
 }

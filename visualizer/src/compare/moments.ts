@@ -23,12 +23,12 @@ export function compareMoments(book: LogBook, from: number, to: number): Moments
     const compared = compareLane(lane.name, before, after, positions.length);
     if (compared === undefined) return [];
     const entries = positions.slice(0, MOST).map((position) => entryAt(book, lane, position));
-    return [{ ...compared, entries, first: positions[0] ?? Infinity }];
+    return [{ lane: { ...compared, entries }, first: positions[0] ?? Infinity }];
   });
   return {
     from: pointAt(book, from),
     to: pointAt(book, to),
-    lanes: lanes.toSorted((a, b) => a.first - b.first).map(({ first: _, ...lane }) => lane),
+    lanes: lanes.toSorted((a, b) => a.first - b.first).map(({ lane }) => lane),
     equal: book.lanes.length - lanes.length,
   };
 }

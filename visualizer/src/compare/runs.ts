@@ -39,17 +39,18 @@ interface Happening extends ComparedEntry {
 /** `turn` lets other work run. */
 export async function compareRuns(a: Run, b: Run, turn: () => Promise<void>): Promise<RunComparison> {
   const [ours, theirs] = [await happeningsOf(a, turn), await happeningsOf(b, turn)];
-  const compared: (ConnectionComparison & { readonly first: number })[] = [];
+  const compared: { readonly connection: ConnectionComparison; readonly first: number }[] = [];
   const equal: string[] = [];
   for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
     const [left, right] = [ours.get(name) ?? [], theirs.get(name) ?? []];
     const found = differencesOf({ book: a.book, all: left }, { book: b.book, all: right });
     if (found.length === 0) equal.push(name);
-    else compared.push({ ...viewOf(name, left, right, found), first: startOf(found[0], left, right) });
+    else
+      compared.push({ connection: viewOf(name, left, right, found), first: startOf(found[0], left, right) });
     await turn();
   }
   const ordered = compared.toSorted((one, other) => one.first - other.first);
-  return { connections: ordered.map(({ first: _, ...connection }) => connection), equal };
+  return { connections: ordered.map(({ connection }) => connection), equal };
 }
 
 /** How often the connection that was started most often was started. */

@@ -19,6 +19,14 @@ export interface SimulationAsk {
   readonly tries: readonly Try[];
 }
 
+/** What the person simulates. */
+export interface Simulation extends SimulationAsk {
+  /** The lane of the connection. */
+  readonly lane: string;
+  /** Number of the entry after which it starts. */
+  readonly seq: number;
+}
+
 /** One thing that can be tried now. */
 export interface Choice {
   readonly try: Try;

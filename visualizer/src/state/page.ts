@@ -4,11 +4,22 @@
  * Owns the choices of the person and the facts about the source. Does not own the log (`worker/`).
  */
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import { FIRST_COMPARISON, type Comparison } from '../compare/comparison.js';
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
 import { MANAGER_LANE } from '../log/lane-names.js';
+import type { Simulation } from '../simulate/messages.js';
 
-export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'details'] as const;
+export const VIEWS = [
+  'fleet',
+  'chart',
+  'timeline',
+  'events',
+  'sequence',
+  'compare',
+  'simulate',
+  'details',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The source of the content. */
@@ -65,6 +76,9 @@ export interface Page {
   readonly reading: number | null;
   /** The part of the time that the timeline shows; null for all. */
   readonly window: TimeWindow | null;
+  readonly comparison: Comparison;
+  /** Null if nothing is simulated. */
+  readonly simulation: Simulation | null;
 }
 
 const EMPTY: Page = {
@@ -83,6 +97,8 @@ const EMPTY: Page = {
   filter: { text: '', categories: [], isNarrow: false },
   reading: null,
   window: null,
+  comparison: FIRST_COMPARISON,
+  simulation: null,
 };
 
 export class PageState {

@@ -13,6 +13,7 @@ import {
   type AnyStateMachine,
   type AnyTransitionDefinition,
   type EventObject,
+  type StateValue,
 } from 'xstate';
 
 export interface Answer {
@@ -59,6 +60,15 @@ export class PureMachine {
     const snapshot = this.#machine.getInitialSnapshot(this.#scope, input) as AnyMachineSnapshot;
     if (snapshot.status === 'error') throw snapshot.error;
     return { snapshot, taken: this.#taken, actions: this.#actions };
+  }
+
+  /** A snapshot in that state, as if its effects were running. Throws for a state that the machine does not have. */
+  resume(value: StateValue, context: object): AnyMachineSnapshot {
+    const snapshot = this.#machine.resolveState({ value, context }) as AnyMachineSnapshot;
+    const running = snapshot._nodes.flatMap((node) => node.invoke);
+    return Object.assign(snapshot, {
+      children: Object.fromEntries(running.map(({ id }) => [id, createActor(nothing, { id })])),
+    });
   }
 
   ask(snapshot: AnyMachineSnapshot, event: EventObject): Answer {

@@ -23,10 +23,7 @@ const machine = CURRENT_MACHINES.connection;
 /** Throws for a state that the chart does not have. */
 export function simulate({ start, tries }: SimulationAsk): SimulationView {
   const asked = new PureMachine(machine);
-  let snapshot = machine.resolveState({
-    value: start.state,
-    context: start.context,
-  } as never) as AnyMachineSnapshot;
+  let snapshot = asked.resume(start.state, start.context);
   const steps: SimulatedStep[] = [];
   for (const each of tries) {
     if (!('event' in each)) continue;

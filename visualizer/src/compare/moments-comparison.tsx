@@ -43,7 +43,7 @@ export function MomentsComparison() {
           Swap
         </button>
         <p class="toolbar-note" role="status">
-          {count(view.lanes.length)} differ, {count(view.equal)} do not
+          {count(view.lanes.length)} of {count(view.lanes.length + view.equal)} differ
           {comparison.to === null && !isPast(page) && ' · B is the end of the log: move the slider'}
         </p>
       </div>
@@ -87,8 +87,8 @@ function Side({ name, point, isShown, take, follow }: SideProps) {
         Set {name} here
       </button>
       {follow !== undefined && (
-        <button type="button" onClick={follow}>
-          Follow
+        <button type="button" title="The moment that is shown, as the slider moves" onClick={follow}>
+          Follow the slider
         </button>
       )}
     </div>

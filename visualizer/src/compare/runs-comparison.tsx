@@ -68,7 +68,7 @@ export function RunsComparison() {
             ? ''
             : given === undefined
               ? 'Comparing…'
-              : `${count(given.connections.length)} connections differ, ${count(given.equal.length)} do not`}
+              : `${count(given.connections.length)} of ${count(given.connections.length + given.equal.length)} connections differ`}
         </p>
       </div>
       {trouble !== '' && (

@@ -154,7 +154,7 @@ function Simulated({ state }: { state: PageState }) {
           ))}
           {view.guarded.length > 0 && (
             <div role="group" aria-label="Refused by guards">
-              <h3>Refused by guards</h3>
+              <h2>Refused by guards</h2>
               <ul>
                 {view.guarded.map(({ label, guards }) => (
                   <li key={label} class="muted small">
@@ -186,7 +186,7 @@ function Choices({ kind, all, choose }: ChoicesProps) {
   if (choices.length === 0) return null;
   return (
     <div role="group" aria-label={TITLES[kind]}>
-      <h3>{TITLES[kind]}</h3>
+      <h2>{TITLES[kind]}</h2>
       <ul>
         {choices.map(({ label, data, guards, leadsTo, try: chosen }) => (
           <li key={JSON.stringify(chosen)}>

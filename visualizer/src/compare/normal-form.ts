@@ -23,6 +23,8 @@ const COUNTERS: ReadonlySet<string> = new Set(['pid', 'seed', 'id', 'call', 'tim
 const DELAYS: ReadonlySet<string> = new Set(['delayMs']);
 const GENERATIONS: ReadonlySet<string> = new Set(['generation', 'issued', 'retiring']);
 
+/** Whatever differs has one. */
+const HAS_DIGIT = /\d/;
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '(an id)'],
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z?/g, TIME],
@@ -33,11 +35,15 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 export function normalForm(value: unknown, terms: RunTerms, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => normalForm(item, terms, name));
   if (typeof value === 'number') return normalNumber(value, terms, name);
-  if (typeof value === 'string') return WORDS.reduce((text, [form, word]) => text.replace(form, word), value);
+  if (typeof value === 'string') return HAS_DIGIT.test(value) ? normalText(value) : value;
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([field, item]) => [field, normalForm(item, terms, field)]),
   );
+}
+
+function normalText(text: string): string {
+  return WORDS.reduce((changed, [form, word]) => changed.replace(form, word), text);
 }
 
 function normalNumber(value: number, { from, to, generation }: RunTerms, name: string): unknown {

@@ -4,7 +4,13 @@
  */
 import { connectionName, isMachineAddress } from '../../../src/actor-system/actor-path.js';
 import { wholeOf } from '../../../src/event-log/format/by-shape.js';
-import { textOf, type LogEntry } from '../../../src/event-log/format/entry.js';
+import { Digest } from '../../../src/event-log/format/digest.js';
+import {
+  textOf,
+  type LogEntry,
+  type NoteEntry,
+  type SnapshotEntry,
+} from '../../../src/event-log/format/entry.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
@@ -32,6 +38,8 @@ interface Happening extends ComparedEntry {
   readonly address: string;
   /** What corresponds has the same key. */
   readonly key: string;
+  /** Of the data of its events, to skip what is equal. */
+  readonly digest: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly terms: RunTerms;
 }
@@ -43,11 +51,10 @@ export async function compareRuns(a: Run, b: Run, turn: () => Promise<void>): Pr
   const equal: string[] = [];
   for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
     const [left, right] = [ours.get(name) ?? [], theirs.get(name) ?? []];
-    const found = differencesOf({ book: a.book, all: left }, { book: b.book, all: right });
+    const found = await differencesOf({ book: a.book, all: left }, { book: b.book, all: right }, turn);
     if (found.length === 0) equal.push(name);
     else
       compared.push({ connection: viewOf(name, left, right, found), first: startOf(found[0], left, right) });
-    await turn();
   }
   const ordered = compared.toSorted((one, other) => one.first - other.first);
   return { connections: ordered.map(({ connection }) => connection), equal };
@@ -85,7 +92,7 @@ class RunReader {
   readonly happenings = new Map<string, Happening[]>();
   /** Address of the latest start of each connection. */
   readonly #latest = new Map<string, string>();
-  readonly #generations = new Map<string, number>();
+  readonly #terms = new Map<string, RunTerms>();
   readonly #book: LogBook;
   readonly #fold: Fold;
   readonly #start: number | null;
@@ -97,32 +104,34 @@ class RunReader {
   }
 
   take(position: number, entry: LogEntry): void {
-    if (entry.kind === 'note') return this.#note(position, entry.note);
-    if (entry.kind === 'snapshot') return this.#snapshot(position, entry.to);
+    if (entry.kind === 'note') return this.#note(position, entry);
+    if (entry.kind === 'snapshot') return this.#snapshot(position, entry);
     const received = new Map<string, string[]>();
     for (const { to, event } of [entry, ...(entry.derived ?? [])]) {
       if (!isConnection(to)) continue;
       received.set(to, [...(received.get(to) ?? []), event.type]);
     }
-    for (const [address, types] of received) this.#add(position, address, types.join(' + '));
+    for (const [address, types] of received) this.#add(position, entry, { address, type: types.join(' + ') });
   }
 
   /** A snapshot is news only if the log begins with it. */
-  #snapshot(position: number, address: string): void {
+  #snapshot(position: number, entry: SnapshotEntry): void {
+    const address = entry.to;
     const name = connectionName(address);
     if (name !== undefined && isConnection(address) && !this.#latest.has(name))
-      this.#add(position, address, 'snapshot');
+      this.#add(position, entry, { address, type: 'snapshot' });
   }
 
-  #note(position: number, note: Readonly<Record<string, unknown>>): void {
+  #note(position: number, entry: NoteEntry): void {
+    const { note } = entry;
     const address = this.#latest.get(textOf(note['server']));
     const type = textOf(note['type']);
     if (address === undefined || !NOTES.has(type)) return;
     const words = [note['event'], note['tool'], note['outcome']].map(textOf).filter((word) => word !== '');
-    this.#add(position, address, [type, ...words].join(' '));
+    this.#add(position, entry, { address, type: [type, ...words].join(' ') });
   }
 
-  #add(position: number, address: string, type: string): void {
+  #add(position: number, entry: LogEntry, { address, type }: { address: string; type: string }): void {
     const name = connectionName(address) ?? '';
     this.#latest.set(name, address);
     const folded = this.#fold.stateOf(address);
@@ -132,14 +141,19 @@ class RunReader {
     this.happenings.set(name, all);
     const point = { position, seq: this.#book.seqOf(position), at: this.#book.timeOf(position) };
     const terms = this.#termsOf(address, folded);
-    all.push({ ...point, address, type, state, key: `${type} → ${state}`, context: folded.context, terms });
+    const digest = new Digest().add(JSON.stringify(dataOf(entry, address, terms))).hex;
+    const { context } = folded;
+    all.push({ ...point, address, type, state, key: `${type} → ${state}`, digest, context, terms });
   }
 
   /** The first context has the generation that the connection began with. */
   #termsOf(address: string, { context }: FoldedState): RunTerms {
-    const generation = this.#generations.get(address) ?? wholeOf(context['generation']);
-    this.#generations.set(address, generation);
-    return { from: this.#book.timeOf(0), to: this.#book.timeOf(this.#book.length - 1), generation };
+    const known = this.#terms.get(address);
+    if (known !== undefined) return known;
+    const [from, to] = [this.#book.timeOf(0), this.#book.timeOf(this.#book.length - 1)];
+    const terms = { from, to, generation: wholeOf(context['generation']) };
+    this.#terms.set(address, terms);
+    return terms;
   }
 }
 
@@ -152,38 +166,63 @@ interface Side {
   readonly all: readonly Happening[];
 }
 
-function differencesOf(a: Side, b: Side): readonly RunDifference[] {
+/** `turn` lets other work run. */
+async function differencesOf(a: Side, b: Side, turn: () => Promise<void>): Promise<readonly RunDifference[]> {
   const found: RunDifference[] = [];
+  const contexts = new ContextDifferences();
   let known: ReadonlySet<string> = new Set();
   const keys = ({ all }: Side): readonly string[] => all.map(({ key }) => key);
-  for (const [left, right] of aligned(keys(a), keys(b))) {
-    const [one, other] = [
-      left === undefined ? undefined : a.all[left],
-      right === undefined ? undefined : b.all[right],
-    ];
-    if (one === undefined || other === undefined) {
-      found.push({ a: one ?? null, b: other ?? null, changes: [] });
+  for (const [index, [left, right]] of aligned(keys(a), keys(b)).entries()) {
+    if (index % TURN_AFTER === TURN_AFTER - 1) await turn();
+    const [one, other] = [itemAt(a, left), itemAt(b, right)];
+    if (one === null || other === null) {
+      found.push({ a: one, b: other, changes: [] });
       continue;
     }
-    const all = changesBetween(a.book, one, b.book, other);
-    const changes = all.filter((change) => !known.has(JSON.stringify(change)));
-    known = new Set(all.map((change) => JSON.stringify(change)));
+    const data =
+      one.digest === other.digest ? [] : differences(dataAt(a.book, one), dataAt(b.book, other), 'event');
+    const all = [...data, ...contexts.between(one, other)];
+    const texts = all.map((change) => JSON.stringify(change));
+    const changes = all.filter((_, at) => !known.has(texts[at] ?? ''));
+    if (texts.length > 0 || known.size > 0) known = new Set(texts);
     if (changes.length > 0) found.push({ a: one, b: other, changes });
   }
   return found;
 }
 
-function changesBetween(bookA: LogBook, a: Happening, bookB: LogBook, b: Happening): readonly Difference[] {
-  return [
-    ...differences(dataOf(bookA, a), dataOf(bookB, b), 'event'),
-    ...differences(normalForm(a.context, a.terms), normalForm(b.context, b.terms), 'context'),
-  ];
+function itemAt({ all }: Side, index: number | undefined): Happening | null {
+  return index === undefined ? null : (all[index] ?? null);
+}
+
+/** Differences of contexts, field by field. From entry to entry, most fields stay the same objects. */
+class ContextDifferences {
+  readonly #last = new Map<
+    string,
+    { readonly a: unknown; readonly b: unknown; readonly found: Difference[] }
+  >();
+
+  between({ context: a, terms }: Happening, other: Happening): readonly Difference[] {
+    const fields = new Set([...Object.keys(a), ...Object.keys(other.context)]);
+    return [...fields].flatMap((field) => {
+      const [one, two] = [a[field], other.context[field]];
+      const last = this.#last.get(field);
+      if (last !== undefined && Object.is(last.a, one) && Object.is(last.b, two)) return last.found;
+      const [left, right] = [normalForm(one, terms, field), normalForm(two, other.terms, field)];
+      const found = differences(left, right, `context.${field}`);
+      this.#last.set(field, { a: one, b: two, found });
+      return found;
+    });
+  }
 }
 
 /** The data of the events that the connection received with the entry. */
-function dataOf(book: LogBook, { position, address, terms }: Happening): unknown {
+function dataAt(book: LogBook, { position, address, terms }: Happening): unknown {
   const entry = book.entry(position);
-  if (entry === undefined || entry.kind === 'snapshot' || entry.kind === 'note') return null;
+  return entry === undefined ? null : dataOf(entry, address, terms);
+}
+
+function dataOf(entry: LogEntry, address: string, terms: RunTerms): unknown {
+  if (entry.kind === 'snapshot' || entry.kind === 'note') return null;
   const events = [entry, ...(entry.derived ?? [])].filter(({ to }) => to === address);
   return normalForm(Object.fromEntries(events.map(({ event }) => [event.type, event])), terms);
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInThisContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import { entryTest } from '../../../src/fixtures/entry-test.js';
@@ -49,8 +50,10 @@ async function run(text: string): Promise<void> {
     it: (_: string, body: () => Promise<void>) => tests.push(body),
   };
   const body = text.replaceAll(/^import .*$/gm, '');
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval
-  new Function(...Object.keys(given), body)(...Object.values(given));
+  const call = runInThisContext(`(${Object.keys(given).join()}) => {${body}\n}`) as (
+    ...all: unknown[]
+  ) => void;
+  call(...Object.values(given));
   expect(tests).toHaveLength(1);
   await tests[0]!();
 }

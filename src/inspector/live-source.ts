@@ -11,7 +11,7 @@ import type { Writable } from 'node:stream';
 import type { StateValue } from 'xstate';
 import type { ConnectionCommand } from '../../machines/connection/connection.events.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import type { Connection } from '../servers/connection.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
 import { recordedUntil, type RecordedFile } from '../event-log/record/recorded-file.js';

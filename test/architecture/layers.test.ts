@@ -49,6 +49,7 @@ const ROOMS = [
   'src/runtime',
   'src/xstate',
   'src/testing',
+  'src/fixtures',
   'src/gateway',
   'src/cli',
   'src/index.ts',

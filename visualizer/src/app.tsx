@@ -3,9 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
 import { CallsView } from './calls/calls-view.js';
 import { LinkNote } from './link/link-note.js';
+import { CompareView } from './compare/compare-view.js';
 import type { BookSummary } from './log/desk-messages.js';
-import { isOfBrowser } from './parts/browser-keys.js';
+import { isOfBrowser, isTyping } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
+import { SimulateView } from './simulate/simulate-view.js';
 import { stepBy } from './state/moves.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
@@ -27,6 +29,8 @@ const TITLES: Readonly<Record<View, string>> = {
   events: 'Events',
   sequence: 'Sequence',
   calls: 'Calls',
+  compare: 'Compare',
+  simulate: 'Simulate',
   details: 'Details',
 };
 
@@ -84,6 +88,8 @@ function Stage({ page }: { page: Page }) {
               {view === 'events' && <EventsView />}
               {view === 'sequence' && <SequenceView />}
               {view === 'calls' && <CallsView />}
+              {view === 'compare' && <CompareView />}
+              {view === 'simulate' && <SimulateView />}
               {view === 'details' && <DetailsView />}
             </Guarded>
           </div>
@@ -226,20 +232,13 @@ function Tabs() {
   );
 }
 
-/** Inputs that take no text. */
-const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
-
 /** Keys that work everywhere except while the user types. */
 function useKeys(): void {
   const { state } = usePageContext();
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
-      const isTyping =
-        (target instanceof HTMLInputElement && !WORDLESS.has(target.type)) ||
-        target instanceof HTMLSelectElement ||
-        target instanceof HTMLTextAreaElement;
-      if (isTyping || isOfBrowser(event)) return;
+      if (isTyping(target) || isOfBrowser(event)) return;
       const view = VIEWS[Number(key) - 1];
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);

@@ -4,6 +4,7 @@ import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspector/page-protoc
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
 import { AddressBar } from './link/address-bar.js';
+import { FIRST_COMPARISON, movedBy } from './compare/comparison.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
@@ -72,6 +73,7 @@ function show(book: BookSummary): void {
     book,
     cursor: moved(page.cursor),
     reading: moved(page.reading),
+    comparison: movedBy(page.comparison, gone),
     ...(page.link.kind === 'reading' && { link: { kind: 'open' } }),
   });
 }
@@ -100,6 +102,8 @@ function greet(hello: Hello): void {
     cursor: null,
     reading: null,
     window: null,
+    comparison: FIRST_COMPARISON,
+    simulation: null,
     book: undefined,
   });
 }

@@ -11,7 +11,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { replay } from '../../../src/cli/commands/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { UsageError } from '../../../src/cli/exit.js';
-import { nameProblems } from '../../../src/config/entry/validate-entry.js';
+import { nameProblems } from '../../../src/config/entry/server-name.js';
 import { LogParser } from '../../../src/event-log/format/read-log.js';
 import { openBytes } from '../../../src/event-log/replay/open-log.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';

@@ -4,9 +4,12 @@ import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js'
 import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { EntryTest } from '../../../src/fixtures/entry-test.js';
 import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
 import type { CallList, CallQuery, CallView } from '../calls/call-views.js';
 import type { Place } from '../link/place.js';
+import type { MomentsView, RunChoice, RunComparison, RunsView } from '../compare/messages.js';
+import type { SimulationAsk, SimulationView } from '../simulate/messages.js';
 import type { Arrow } from './arrows.js';
 import type { LaneView, Window } from './bars.js';
 import type { EntryQuery, Found } from './find-entries.js';
@@ -40,6 +43,13 @@ export interface Questions {
   callAt: { ask: { readonly position: number }; answer: number | undefined };
   /** The page and the log as one HTML file. */
   share: { ask: { readonly template: string }; answer: Blob };
+  compareMoments: { ask: { readonly from: number; readonly to: number }; answer: MomentsView };
+  /** The runs in this log; or in another one, which is kept for comparisons. */
+  runs: { ask: { readonly other: Blob | null }; answer: RunsView };
+  compareRuns: { ask: { readonly a: RunChoice; readonly b: RunChoice }; answer: RunComparison };
+  simulate: { ask: SimulationAsk; answer: SimulationView };
+  /** The test that leads to an entry. */
+  test: { ask: { readonly position: number }; answer: EntryTest };
 }
 
 export type Question = keyof Questions;

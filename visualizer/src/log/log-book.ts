@@ -104,6 +104,11 @@ export class LogBook {
     return this.#times.at(position);
   }
 
+  /** The number of the entry in its log; NaN for a position that does not exist. */
+  seqOf(position: number): number {
+    return this.#seqs.at(position);
+  }
+
   /** Position of the last entry at or before that time; -1 if there is none. */
   positionAt(time: number): number {
     return this.#times.countUpTo(time) - 1;

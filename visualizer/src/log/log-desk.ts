@@ -34,6 +34,7 @@ import { addressOf, auxiliaryRowsOf, rowsOf, type PastOfRow } from './rows.js';
 import { sharePage } from './share-page.js';
 import { Story } from './story.js';
 import type { RowSource } from '../search/entry-subject.js';
+import { toolAnswers } from './tool-answers.js';
 import { Visits } from './visits.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
@@ -76,6 +77,7 @@ export class LogDesk {
     },
     callAt: async ({ position }) => (await this.#callsNow()).callAt(position)?.number,
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
+    ...toolAnswers(() => ({ book: this.#book, charts: this.charts, turn: this.turn })),
   };
 
   /** `turn` lets other work run. */

@@ -5,11 +5,23 @@
  */
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { CallGroup, CallOrder } from '../calls/call-views.js';
+import { FIRST_COMPARISON, type Comparison } from '../compare/comparison.js';
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
 import { MANAGER_LANE } from '../log/lane-names.js';
+import type { Simulation } from '../simulate/messages.js';
 
-export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'calls', 'details'] as const;
+export const VIEWS = [
+  'fleet',
+  'chart',
+  'timeline',
+  'events',
+  'sequence',
+  'calls',
+  'compare',
+  'simulate',
+  'details',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The source of the content. */
@@ -106,6 +118,9 @@ export interface Page {
   /** The part of the time that the timeline shows; null for all. */
   readonly window: TimeWindow | null;
   readonly linkProblem: LinkProblem | null;
+  readonly comparison: Comparison;
+  /** Null if nothing is simulated. */
+  readonly simulation: Simulation | null;
 }
 
 export const EMPTY: Page = {
@@ -129,6 +144,8 @@ export const EMPTY: Page = {
   call: null,
   window: null,
   linkProblem: null,
+  comparison: FIRST_COMPARISON,
+  simulation: null,
 };
 
 export class PageState {

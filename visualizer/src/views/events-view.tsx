@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
+import { CopyAsTest } from '../fixture/copy-as-test.js';
 import { CATEGORIES } from '../log/labels.js';
 import { laneTitle } from '../log/lane-names.js';
 import { OfCall } from '../calls/of-call.js';
@@ -206,6 +207,7 @@ function Reading({ position }: { position: number }) {
         <button type="button" onClick={() => look(state, position, book?.length ?? 0)}>
           Go to this moment
         </button>
+        <CopyAsTest key={position} position={position} />
         <button
           type="button"
           class="icon"

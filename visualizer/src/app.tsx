@@ -5,7 +5,7 @@ import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
 import { stepBy } from './state/moves.js';
-import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
+import { isPast, positionOf, switchNaming, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
 import { count } from './state/times.js';
 import { ChartView } from './views/chart-view.js';
@@ -13,6 +13,7 @@ import { DetailsView } from './views/details-view.js';
 import { EventsView } from './views/events-view.js';
 import { FleetView } from './views/fleet-view.js';
 import { Header } from './views/header.js';
+import { KeysHelp } from './views/keys-help.js';
 import { Scrubber } from './views/scrubber.js';
 import { SequenceView } from './views/sequence-view.js';
 import { TimelineView } from './views/timeline-view.js';
@@ -43,6 +44,7 @@ export function App() {
     <MomentProvider>
       <div class={classes.filter((name) => name !== false).join(' ')}>
         <Header />
+        <KeysHelp />
         <Banners page={page} />
         {isShown && page.link.kind !== 'reading' ? <Stage page={page} /> : <Waiting page={page} />}
       </div>
@@ -231,6 +233,8 @@ function useKeys(): void {
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);
       else if (key === 'l') state.change({ cursor: null });
+      else if (key === 'n') switchNaming(state);
+      else if (key === '?') state.change({ hasKeysHelp: true });
       else if (key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('input[type=search]')?.focus();

@@ -11,6 +11,7 @@ import { PageContextProvider } from './state/page-context.js';
 import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
 import { startWorker } from './worker/start-workers.js';
+import { namesOf } from './words/names.js';
 
 const state = new PageState();
 const log = new LogClient(startWorker('log'), hear);
@@ -26,7 +27,8 @@ function hear(news: News): void {
       state.change({ charts: { ...news.charts, ...state.page.hello?.charts } });
       // Lays out the chart that is viewed most in advance.
       const { connection } = news.charts;
-      if (connection !== undefined) layouts.prepare(connection.hash, connection.model);
+      if (connection !== undefined)
+        layouts.prepare(connection.hash, connection.model, namesOf('connection', state.page.isRaw));
       break;
     }
     case 'hello':

@@ -1,13 +1,14 @@
 /**
- * Places the boxes, lines and labels of a chart. Owns the sizes and the input of ELK; does not draw. Sizes are
- * estimated, never measured, so that the same chart gives the same picture everywhere.
+ * Places the boxes, lines and labels of a chart. Owns the sizes and the input of ELK; does not draw. Boxes are as wide as
+ * their texts in the fonts of this browser (`measure.ts`).
  */
 import type { ElkExtendedEdge, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
 import type { ChartModel, ChartState } from '../../../src/charts/chart-model.js';
 import type { Arrangement } from './arrangements.js';
 import { chartContent, wordsOf, type ChartContent, type ChartLine, type ChartText } from './chart-content.js';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.js';
-import { textWidth } from '../../../src/charts/text-width.js';
+import { boldWidth } from './measure.js';
+import type { Names } from '../words/names.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
 
@@ -20,6 +21,7 @@ export interface Rect {
 
 export interface PlacedBox extends Rect {
   readonly state: ChartState;
+  readonly title: string;
   readonly columns: readonly TextColumn[];
   /** 0 for a state of the machine. */
   readonly depth: number;
@@ -35,6 +37,7 @@ export interface PlacedLine {
 
 export interface PlacedChart {
   readonly model: ChartModel;
+  readonly names: Names;
   readonly content: ChartContent;
   readonly width: number;
   readonly height: number;
@@ -78,16 +81,17 @@ export async function layoutChart(
   model: ChartModel,
   { rows, acrossIn }: Arrangement,
   layout: Layout,
+  names: Names,
 ): Promise<PlacedChart> {
   const { root } = model;
   const rowOf = rowsByState(root, rows);
   const hasRows = rows.length > 0;
-  const content = chartContent(model, new Set(hasRows ? [root.id] : []));
+  const content = chartContent(model, new Set(hasRows ? [root.id] : []), names);
   const isWithinRow = ({ container, source, target }: ChartLine): boolean =>
     hasRows && container === root.id && rowOf.get(source) === rowOf.get(target);
 
   function box(state: ChartState): ElkNode {
-    const { width, height } = sizeOf(state, content);
+    const { width, height } = sizeOf(state, content, names);
     const placed = { id: state.id, layoutOptions: placeInRow(rowOf.get(state.id)) };
     if (state.states.length === 0) return { ...placed, width, height };
     const isAcross = acrossIn.some((key) => state.id === `${root.id}.${key}`);
@@ -134,26 +138,26 @@ export async function layoutChart(
   const start = hasRows
     ? startAbove((placed.children ?? []).find(({ id }) => id === root.initial))
     : undefined;
-  return moved(model, content, placed, [...across, ...(start === undefined ? [] : [start])]);
+  return moved({ model, content, names }, placed, [...across, ...(start === undefined ? [] : [start])]);
 }
 
 function sizeOf(
   state: ChartState,
   content: ChartContent,
+  names: Names,
 ): { width: number; height: number; columns: TextColumn[] } {
   const texts = content.rows.get(state.id) ?? [];
   const columns = inColumns(texts, state.states.length > 0 && texts.length > 4 ? 2 : 1);
   return {
     columns: columns.columns,
-    width: Math.max(textWidth(state.key, SIZE.title, true) + 34, columns.width) + SIZE.pad * 2,
+    width: Math.max(boldWidth(names.state(state), SIZE.title) + 34, columns.width) + SIZE.pad * 2,
     height: SIZE.firstRow - 9 + columns.height,
   };
 }
 
 /** Converts to the coordinates of the whole picture, which begins with the rows that apply in every state. */
 function moved(
-  model: ChartModel,
-  content: ChartContent,
+  { model, content, names }: Pick<PlacedChart, 'model' | 'content' | 'names'>,
   placed: ElkNode,
   extra: readonly ElkExtendedEdge[],
 ): PlacedChart {
@@ -170,6 +174,7 @@ function moved(
   return {
     model,
     content,
+    names,
     width: Math.max(placed.width ?? 0, header.width),
     height: top + (placed.height ?? 0),
     boxes: nodes.flatMap(({ node, depth }) => {
@@ -179,7 +184,8 @@ function moved(
         ({ node: parent }) =>
           content.states.get(parent.id)?.type === 'parallel' && (parent.children ?? []).includes(node),
       );
-      return [{ ...rect(node), state, columns: sizeOf(state, content).columns, depth: depth - 1, isRegion }];
+      const { columns } = sizeOf(state, content, names);
+      return [{ ...rect(node), state, title: names.state(state), columns, depth: depth - 1, isRegion }];
     }),
     starts: startLine === undefined ? starts : [...starts, { x: startLine.x, y: startLine.y + top - 5 }],
     lines: edges
@@ -202,6 +208,9 @@ function allNodes(node: ElkNode, depth = 0): { node: ElkNode; depth: number }[] 
 
 const middle = ({ x, y, width, height }: Rect): ElkPoint => ({ x: x + width / 2, y: y + height / 2 });
 
+/** A text becomes bold if its transition is possible or was taken. */
+const widthOf = (text: ChartText): number => boldWidth(wordsOf(text), SIZE.text);
+
 /** Texts in columns, filled from the top, one column after the other. */
 function inColumns(
   texts: readonly ChartText[],
@@ -214,13 +223,13 @@ function inColumns(
     const column = texts.slice(start, start + perColumn);
     const x = width === 0 ? 0 : width + 32;
     columns.push({ x, texts: column });
-    width = x + Math.max(...column.map((text) => textWidth(wordsOf(text), SIZE.text)));
+    width = x + Math.max(...column.map(widthOf));
   }
   return { columns, width, height: texts.length === 0 ? 0 : perColumn * SIZE.row + 2 };
 }
 
 function edgeOf({ key, source, target, labels }: ChartLine): ElkExtendedEdge {
-  const width = Math.max(...labels.map((text) => textWidth(wordsOf(text), SIZE.text))) + 14;
+  const width = Math.max(...labels.map((text) => widthOf(text))) + 14;
   const label = {
     text: key,
     width,

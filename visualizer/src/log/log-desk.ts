@@ -25,11 +25,14 @@ import type {
 } from './desk-messages.js';
 import { matcher, Search, type EntryQuery } from './find-entries.js';
 import { inWords } from './in-words.js';
+import { laneAt, laneInWords } from './lane-names.js';
+import { spaced } from '../words/entry-words.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
 import { Visits } from './visits.js';
+import { duration } from '../state/times.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
 const MAX_KEPT = 64 * 1_024 * 1_024;
@@ -260,7 +263,7 @@ function eventsTo(address: string, entry: LogEntry): string[] {
 }
 
 function wordsOf(entry: LogEntry): string {
-  if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
+  if (entry.kind === 'snapshot') return `of ${laneInWords(laneAt(entry.to))}`;
   if (entry.kind === 'note') return noteWords(entry.note);
   const error = entry.event['error'];
   if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
@@ -270,14 +273,20 @@ function wordsOf(entry: LogEntry): string {
   return derived === 0 ? '' : `and ${derived} more message${derived === 1 ? '' : 's'}`;
 }
 
+function tookWords(ms: unknown): string {
+  return typeof ms === 'number' ? duration(ms) : inWords(ms);
+}
+
 function noteWords(note: Readonly<Record<string, unknown>>): string {
   const { type, event, state, tool, outcome, durationMs, direction, method, ms } = note;
-  if (type === 'connection.rejected') return `${inWords(event)} is not accepted in ${inWords(state)}`;
+  if (type === 'connection.rejected') {
+    const command = inWords(event).split('.').at(-1) ?? '';
+    return `${spaced(command)} is not possible while ${spaced(inWords(state))}`;
+  }
   if (type === 'call.started') return inWords(tool);
-  if (type === 'call.finished')
-    return `${inWords(tool)}: ${inWords(outcome)} after ${inWords(durationMs)} ms`;
+  if (type === 'call.finished') return `${inWords(tool)}: ${inWords(outcome)} after ${tookWords(durationMs)}`;
   if (type === 'wire')
-    return `${inWords(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
+    return `${inWords(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${tookWords(ms)}` : ''}`;
   if (type === 'gap') return `${inWords(note['leftOut'])} entries were left out`;
   if (type === 'gap.notes') return `${inWords(note['leftOut'])} notes were left out`;
   return '';

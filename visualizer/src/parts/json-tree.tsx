@@ -1,21 +1,27 @@
-/** A value of JSON that is opened and closed piece by piece. Invisible characters are shown by their code point. */
+/**
+ * A value of JSON that is opened and closed piece by piece. Invisible characters are shown by their code point. With the
+ * names of a chart, its fields, times and durations are in words.
+ */
 import { visibleText } from '../../../src/text/visible-text.js';
+import { valueWords } from '../words/values.js';
+import type { Names } from '../words/names.js';
 import { Opening } from './fold.js';
 
-export function JsonTree({
-  value,
-  name,
-  isOpen = true,
-}: {
-  value: unknown;
-  name?: string;
-  isOpen?: boolean;
-}) {
+export interface JsonTreeProps {
+  readonly value: unknown;
+  readonly name?: string | undefined;
+  readonly isOpen?: boolean;
+  /** Default: names and values as they are. */
+  readonly names?: Names;
+}
+
+export function JsonTree({ value, name, isOpen = true, names }: JsonTreeProps) {
+  const title = <JsonName {...{ name, names }} />;
   if (typeof value !== 'object' || value === null)
     return (
       <div class="json-leaf">
-        {name !== undefined && <span class="json-name">{name}: </span>}
-        <JsonValue value={value} />
+        {title}
+        <JsonValue {...{ name, value, names }} />
       </div>
     );
   const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
@@ -23,20 +29,22 @@ export function JsonTree({
   if (entries.length === 0)
     return (
       <div class="json-leaf">
-        {name !== undefined && <span class="json-name">{name}: </span>}
+        {title}
         <span class="muted">
           {start}
           {end}
         </span>
       </div>
     );
+  // The items of a list are what its name says.
+  const isList = Array.isArray(value);
   return (
     <Opening
       class="json-node"
       isOpen={isOpen}
       summary={
         <>
-          {name !== undefined && <span class="json-name">{name} </span>}
+          {title}
           <span class="muted">
             {start}
             {entries.length}
@@ -45,13 +53,45 @@ export function JsonTree({
         </>
       }
     >
-      {() => entries.map(([key, below]) => <JsonTree key={key} name={key} value={below} isOpen={false} />)}
+      {() =>
+        entries.map(([key, below]) =>
+          isList && (typeof below !== 'object' || below === null) ? (
+            <div key={key} class="json-leaf">
+              <JsonName name={key} />
+              <JsonValue {...{ name, value: below, names }} />
+            </div>
+          ) : (
+            <JsonTree key={key} name={key} value={below} isOpen={false} {...(names && { names })} />
+          ),
+        )
+      }
     </Opening>
   );
 }
 
-export function JsonValue({ value }: { value: unknown }) {
+interface JsonPart {
+  readonly name?: string | undefined;
+  readonly names?: Names | undefined;
+}
+
+function JsonName({ name, names }: JsonPart) {
+  if (name === undefined) return null;
+  const words = names?.field(name) ?? name;
+  return (
+    <span class="json-name" {...(words !== name && { title: name })}>
+      {words}:{' '}
+    </span>
+  );
+}
+
+export function JsonValue({ name, value, names }: JsonPart & { readonly value: unknown }) {
   if (value === undefined) return <span class="muted">nothing</span>;
   const kind = value === null ? 'null' : typeof value;
-  return <span class={`json-${kind}`}>{visibleText(JSON.stringify(value))}</span>;
+  const json = visibleText(JSON.stringify(value));
+  const words = names === undefined || names.isRaw ? undefined : valueWords(name, value);
+  return (
+    <span class={`json-${kind}`} {...(words !== undefined && { title: json })}>
+      {words ?? json}
+    </span>
+  );
 }

@@ -7,6 +7,7 @@ import type { Hello, InspectedStatus } from '../../../src/inspector/page-protoco
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
 import { MANAGER_LANE } from '../log/lane-names.js';
+import { keepNaming, keptNaming } from './naming.js';
 
 export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'details'] as const;
 export type View = (typeof VIEWS)[number];
@@ -65,6 +66,9 @@ export interface Page {
   readonly reading: number | null;
   /** The part of the time that the timeline shows; null for all. */
   readonly window: TimeWindow | null;
+  /** The page shows the names of the charts and the log instead of words. */
+  readonly isRaw: boolean;
+  readonly hasKeysHelp: boolean;
 }
 
 const EMPTY: Page = {
@@ -83,6 +87,8 @@ const EMPTY: Page = {
   filter: { text: '', categories: [], isNarrow: false },
   reading: null,
   window: null,
+  isRaw: keptNaming(),
+  hasKeysHelp: false,
 };
 
 export class PageState {
@@ -98,10 +104,10 @@ export class PageState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Resets everything except the view and the charts. */
+  /** Resets everything except the view, the names and the charts. */
   begin(change: Partial<Page>): void {
-    const { view, charts } = this.#page;
-    this.change({ ...EMPTY, view, charts, ...change });
+    const { view, charts, isRaw } = this.#page;
+    this.change({ ...EMPTY, view, charts, isRaw, ...change });
   }
 
   listen(listener: () => void): () => void {
@@ -113,6 +119,13 @@ export class PageState {
 /** The shown position; -1 if there is none. */
 export function positionOf({ cursor, book }: Page): number {
   return cursor ?? (book?.length ?? 0) - 1;
+}
+
+/** Words instead of names, or names instead of words. */
+export function switchNaming(state: PageState): void {
+  const isRaw = !state.page.isRaw;
+  keepNaming(isRaw);
+  state.change({ isRaw });
 }
 
 export function isPast({ cursor }: Page): boolean {

@@ -1,19 +1,22 @@
 /** Every entry of the log, and the details of the open one. */
 import { useMemo, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
 import { CATEGORIES } from '../log/labels.js';
-import { laneTitle } from '../log/lane-names.js';
+import { chartOf, laneTitle, MANAGER_LANE } from '../log/lane-names.js';
+import { stateValueWords } from '../log/state-words.js';
 import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { differences, type Difference } from '../state/difference.js';
 import { look, positionOf, type EventFilter } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
-import { count, type Times } from '../state/times.js';
+import { count, fullTime, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { rowHeight } from '../parts/media.js';
+import { CATEGORY_WORDS, kindWords } from '../words/entry-words.js';
+import { namesOf, type Names } from '../words/names.js';
 
-const ROW = 34;
+const ROW = rowHeight(34);
 
 export function EventsView() {
   const { state } = usePageContext();
@@ -121,7 +124,7 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
               })
             }
           >
-            {category}
+            {CATEGORY_WORDS[category]}
           </button>
         ))}
       </div>
@@ -140,18 +143,27 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
   );
 }
 
+/** The names of the machine that an entry is about. */
+function useNamesOf({ lane, kind }: EntryLine): Names {
+  const { isRaw } = usePage();
+  return namesOf(kind === 'note' || lane === undefined ? 'note' : chartOf(lane), isRaw);
+}
+
 function EventRow({ line, times }: { line: EntryLine; times: Times }) {
+  const names = useNamesOf(line);
   const { at, category, kind, type, lane, words, seq } = line;
   const time = times.at(at);
   return (
     <div class={`event-row kind-${category}`} data-seq={seq}>
-      <span class="mono event-time">
+      <span class="mono event-time" title={fullTime(at)}>
         {time.slice(0, -4)}
         <span class="event-ms">{time.slice(-4)}</span>
       </span>
-      <span class="event-kind">{category === 'other' ? kind : category}</span>
+      <span class="event-kind">{names.isRaw ? kind : kindWords(category, kind)}</span>
       <span class="event-lane">{lane === undefined ? '' : laneTitle(lane)}</span>
-      <span class="event-type mono">{type === '' ? 'snapshot' : type}</span>
+      <span class={names.isRaw ? 'event-type mono' : 'event-type'} title={type}>
+        {names.event(type) || kind}
+      </span>
       <span class="event-words">{words}</span>
     </div>
   );
@@ -159,7 +171,7 @@ function EventRow({ line, times }: { line: EntryLine; times: Times }) {
 
 function Reading({ position }: { position: number }) {
   const { state } = usePageContext();
-  const { book } = usePage();
+  const { book, isRaw } = usePage();
   const entry = useAnswer('entry', { position })?.answer;
   if (entry === undefined || entry.position !== position)
     return (
@@ -169,12 +181,16 @@ function Reading({ position }: { position: number }) {
         </p>
       </aside>
     );
+  const names = namesOf(chartOf(entry.lane ?? MANAGER_LANE), isRaw);
   return (
     <aside class="reading" aria-label="Entry">
       <header class="reading-head">
         <h2>
           Entry {count(entry.seq)}
-          <small class={`kind-${entry.category}`}> {entry.type === '' ? entry.kind : entry.type}</small>
+          <small class={`kind-${entry.category}`} title={entry.type}>
+            {' '}
+            {names.event(entry.type) || entry.kind}
+          </small>
         </h2>
         <button
           type="button"
@@ -206,18 +222,18 @@ function Reading({ position }: { position: number }) {
       </header>
       <div class="reading-body">
         {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
-        <Changes entry={entry} />
+        <Changes entry={entry} names={names} />
         <h3>As recorded in the log</h3>
-        <JsonTree value={entry.json} />
+        <JsonTree value={entry.json} names={names} />
       </div>
     </aside>
   );
 }
 
-function Changes({ entry }: { entry: EntryView }) {
-  const { before, after } = entry;
+function Changes({ entry, names }: { entry: EntryView; names: Names }) {
+  const { before, after, lane = MANAGER_LANE } = entry;
   if (after === undefined) return <p class="muted">A note, which changed nothing.</p>;
-  const found = changesOf(before, after);
+  const found = changesOf(before, after, (state) => stateValueWords(lane, state, names.isRaw));
   return (
     <>
       <h3>Changes</h3>
@@ -236,14 +252,14 @@ function Changes({ entry }: { entry: EntryView }) {
             <tbody>
               {found.map(({ path, before: was, after: is }) => (
                 <tr key={path}>
-                  <th scope="row" class="mono">
-                    {path}
+                  <th scope="row" class={names.isRaw ? 'mono' : ''} title={path}>
+                    {names.path(path)}
                   </th>
                   <td class="diff-before">
-                    <Shown value={was} />
+                    <Shown name={path} value={was} names={names} />
                   </td>
                   <td class="diff-after">
-                    <Shown value={is} />
+                    <Shown name={path} value={is} names={names} />
                   </td>
                 </tr>
               ))}
@@ -256,9 +272,13 @@ function Changes({ entry }: { entry: EntryView }) {
 }
 
 /** The state as one row, and every field of the context. */
-function changesOf(before: FoldedState | undefined, after: FoldedState): readonly Difference[] {
+function changesOf(
+  before: FoldedState | undefined,
+  after: FoldedState,
+  words: (state: FoldedState['state']) => string,
+): readonly Difference[] {
   const states = [before?.state, after.state].map((state) =>
-    state === undefined ? undefined : stateText(state),
+    state === undefined ? undefined : words(state),
   );
   return [
     ...differences(states[0], states[1], 'state'),
@@ -267,10 +287,10 @@ function changesOf(before: FoldedState | undefined, after: FoldedState): readonl
   ];
 }
 
-function Shown({ value }: { value: unknown }) {
+function Shown({ name, value, names }: { name: string; value: unknown; names: Names }) {
   return typeof value === 'object' && value !== null ? (
-    <JsonTree value={value} isOpen={false} />
+    <JsonTree value={value} isOpen={false} names={names} />
   ) : (
-    <JsonValue value={value} />
+    <JsonValue name={name.split('.').at(-1)} value={value} names={names} />
   );
 }

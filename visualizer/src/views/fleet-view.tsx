@@ -9,8 +9,10 @@ import { useMoment, usePage, usePageContext, useTimes } from '../state/page-cont
 import { useNow } from '../state/tick.js';
 import { count, duration } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { rowHeight } from '../parts/media.js';
+import { spaced } from '../words/entry-words.js';
 
-const ROW = 52;
+const ROW = rowHeight(52);
 
 export function useFleet(): readonly FleetRow[] {
   const moment = useMoment();
@@ -24,7 +26,7 @@ export function useFleet(): readonly FleetRow[] {
 
 export function FleetView() {
   const { state } = usePageContext();
-  const { selected, source } = usePage();
+  const { selected, source, isRaw } = usePage();
   const rows = useFleet();
   const [text, setText] = useState('');
   const [states, setStates] = useState<ReadonlySet<string>>(new Set());
@@ -60,7 +62,7 @@ export function FleetView() {
               onClick={() => toggle(name)}
             >
               <StateMark state={name} />
-              {name} <span class="chip-count">{counts.get(name) ?? 0}</span>
+              {isRaw ? name : spaced(name)} <span class="chip-count">{counts.get(name) ?? 0}</span>
             </button>
           ))}
         </div>
@@ -120,21 +122,22 @@ export function FleetView() {
 }
 
 function Row({ row }: { row: FleetRow }) {
-  const { name, transport, tools, attempt, maxAttempts, error } = row;
+  const { isRaw } = usePage();
+  const { name, state, transport, tools, attempt, maxAttempts, error } = row;
   return (
     <div class="fleet-row">
       <span class="fleet-name">
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
       </span>
-      <StateBadge state={row.state} words={stateWords(name, row)} />
+      <StateBadge state={row.state} words={stateWords(name, row, isRaw)} />
       <span class="number" title="Tools">
         <span class="sr-only">Tools: </span>
         {tools}
       </span>
       <span class="number" title="Attempt">
         <span class="sr-only">Attempt: </span>
-        {attempt === 0 ? '–' : `${attempt}/${maxAttempts}`}
+        {attempt === 0 || state === 'ready' ? '–' : `${attempt}/${maxAttempts}`}
       </span>
       <span class="fleet-next">
         <NextTry at={row.nextAttemptAt} />

@@ -1,7 +1,7 @@
 /** The source of the content, its time, and actions on the whole of it. */
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
-import { isPast, type Page } from '../state/page.js';
+import { isPast, switchNaming, type Page } from '../state/page.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
 import { dayText, duration } from '../state/times.js';
@@ -31,6 +31,8 @@ export function Header() {
       <div class="header-actions">
         <OpenButton />
         <ShareButton />
+        <NamesButton />
+        <KeysButton />
         <ThemeButton />
       </div>
     </header>
@@ -136,6 +138,36 @@ function download(file: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function NamesButton() {
+  const { state } = usePageContext();
+  const { isRaw } = usePage();
+  return (
+    <button
+      type="button"
+      aria-pressed={isRaw}
+      title="The names in charts and logs, instead of words (n)"
+      onClick={() => switchNaming(state)}
+    >
+      Raw names
+    </button>
+  );
+}
+
+function KeysButton() {
+  const { state } = usePageContext();
+  return (
+    <button
+      type="button"
+      class="icon keys-button"
+      aria-label="Keys"
+      title="Keys (?)"
+      onClick={() => state.change({ hasKeysHelp: true })}
+    >
+      ?
+    </button>
+  );
 }
 
 const THEME_WORDS: Readonly<Record<Theme, string>> = {

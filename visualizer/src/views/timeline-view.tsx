@@ -5,10 +5,13 @@
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
+import type { Bar, Mark } from '../log/bars.js';
 import { laneInWords, laneTitle } from '../log/lane-names.js';
+import { stateValueWords, stateWords } from '../log/state-words.js';
+import { CATEGORY_WORDS } from '../words/entry-words.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
+import { Tooltip, type TooltipProps } from '../parts/tooltip.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
 import { useAnswer, useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
@@ -26,7 +29,7 @@ export function TimelineView() {
   const { state, log } = usePageContext();
   const page = usePage();
   const moment = useMoment();
-  const { book, selected, cursor, source, link } = page;
+  const { book, selected, cursor, source, link, isRaw } = page;
   const isLive = source.kind === 'live' && link.kind === 'open';
   const now = useNow(isLive);
   const times = useTimes();
@@ -80,8 +83,9 @@ export function TimelineView() {
       names: inSight,
       top: first * LANE - top,
       selected,
+      isRaw,
     });
-  }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme]);
+  }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme, isRaw]);
   useLayoutEffect(() => {
     if (overlay.current !== null) drawOverlay(overlay.current, { window, cursor: cursorAt, brush });
   });
@@ -191,6 +195,17 @@ export function TimelineView() {
         </Nothing>
       </section>
     );
+  const row = moment?.rows.find(({ name }) => name === selected);
+  const present =
+    row !== undefined
+      ? stateWords(selected, row, isRaw)
+      : stateValueWords(
+          selected,
+          moment?.auxiliaries.find(({ name }) => name === selected)?.value ?? {
+            phase: moment?.manager ?? '',
+          },
+          isRaw,
+        );
   const stretch = given?.answer.stretches.find(({ name }) => name === selected);
   const values = given?.answer.values ?? [];
   return (
@@ -203,7 +218,7 @@ export function TimelineView() {
           {(['failure', 'rejection', 'list', 'call'] as const).map((mark) => (
             <li key={mark}>
               <span class={`legend-mark mark-${mark}`} aria-hidden="true" />
-              {mark === 'list' ? 'list changed' : mark}
+              {CATEGORY_WORDS[mark]}
             </li>
           ))}
         </ul>
@@ -278,34 +293,36 @@ export function TimelineView() {
             />
             <canvas ref={overlay} class="timeline-overlay" aria-hidden="true" />
             {hover !== null && brush === null && (
-              <HoverNote
-                hover={hover}
-                width={size.width}
-                time={times.at(timeOf(hover.x))}
-                words={wordsAt(hover)}
-              />
+              <Tooltip beside={besideOf(canvas.current, hover)}>
+                <span class="mono">{times.at(timeOf(hover.x))}</span>
+                <pre>{wordsAt(hover)}</pre>
+              </Tooltip>
             )}
           </div>
         </div>
       </div>
       <p class="sr-only" role="status">
-        {laneTitle(selected)}, {states.get(selected) ?? moment?.manager}
+        {laneTitle(selected)}, {present}
       </p>
       <ol id="lane-story" class="sr-only" aria-label={`Visible states of ${laneInWords(selected)}`}>
         {stretch?.bars.slice(-40).map((bar) => (
           <li key={bar.from}>
-            {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
+            {wordsOf(selected, bar)} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
           </li>
         ))}
         {stretch?.marks.slice(-40).map((mark) => (
           <li key={mark.position}>
-            {mark.categories.join(', ')} at {times.at(mark.at)}
+            {categoriesOf(mark)} at {times.at(mark.at)}
             {mark.count > 1 ? `, ${mark.count} together` : ''}
           </li>
         ))}
       </ol>
     </section>
   );
+
+  function wordsOf(lane: string, { value }: Bar): string {
+    return stateValueWords(lane, values[value], isRaw);
+  }
 
   function wordsAt({ x, y }: { x: number; y: number }): string {
     const name = y > AXIS ? laneOf(y) : undefined;
@@ -315,28 +332,22 @@ export function TimelineView() {
     const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
-    const stateOfBar =
-      bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
+    const stateOfBar = bar === undefined ? '' : `${wordsOf(name, bar)} · ${duration(bar.to - bar.from)}`;
     return [
       laneTitle(name),
       stateOfBar,
-      mark === undefined ? '' : `${mark.categories.join(', ')}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
+      mark === undefined ? '' : `${categoriesOf(mark)}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
     ]
       .filter((each) => each !== '')
       .join('\n');
   }
 }
 
-function HoverNote(props: { hover: { x: number; y: number }; width: number; time: string; words: string }) {
-  const { hover, width, time, words } = props;
-  const isRight = hover.x > width / 2;
-  const x = isRight
-    ? { right: `${width - hover.x + 12}px` }
-    : { left: `calc(var(--names) + ${hover.x + 12}px)` };
-  return (
-    <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
-      <span class="mono">{time}</span>
-      {words !== '' && <pre>{words}</pre>}
-    </div>
-  );
+const categoriesOf = ({ categories }: Mark): string =>
+  categories.map((category) => CATEGORY_WORDS[category]).join(', ');
+
+/** Beside the pointer. */
+function besideOf(picture: HTMLElement | null, { x, y }: { x: number; y: number }): TooltipProps['beside'] {
+  const { left = 0, top = 0 } = picture?.getBoundingClientRect() ?? {};
+  return { left: left + x + 12, top: top + y, bottom: top + y + 8 };
 }

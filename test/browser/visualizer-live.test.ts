@@ -175,28 +175,25 @@ describe('the page beside a running troupe', () => {
     await page.page.locator('.force input').click();
     await page.page.locator('.command ::-p-text(Retry)').click();
     await expectText(page, '.rejection', (text) =>
-      text.includes('connection.retry is not accepted in ready'),
+      text.includes('Retry while ready: not possible in this state'),
     );
     await expectAccessible(page, 'rejected');
     await page.page.locator('.force input').click();
     await page.show('Events');
-    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('connection.retry'));
+    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('retry is not possible'));
     await page.show('Fleet');
     await page.page.locator('.command ::-p-text(Stop)').click();
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('stopped'));
-    await expectText(page, '.note.good', (text) => text.includes('connection.stop is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Stop: accepted'));
     expect(troupe.status.find(({ server }) => server === 'files')?.state).toBe('stopped');
     expect(await expectOffered(page, 'files')).toEqual(['Start']);
     await page.page.focus('.command:not(:disabled)');
     await page.page.keyboard.press('Enter');
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('ready'));
-    for (const [word, type] of [
-      ['Refresh', 'connection.refresh'],
-      ['Restart', 'connection.restart'],
-    ] as const) {
+    for (const word of ['Refresh', 'Restart']) {
       await expectOffered(page, 'files');
       await page.page.locator(`.command ::-p-text(${word})`).click();
-      await expectText(page, '.note.good', (text) => text.includes(`${type} is accepted`));
+      await expectText(page, '.note.good', (text) => text.includes(`${word}: accepted`));
     }
     await breakSearch();
     await page.select('search');
@@ -226,7 +223,7 @@ describe('the page beside a running troupe', () => {
     for (const shown of ['--of-theirs', '"two words"', String.raw`\u{202e}txt.`, LONG.slice(0, 100)])
       expect(await page.text('.question')).toContain(shown);
     expect(await page.text('.question')).toContain('proposes the answers: ${input:where} = over-there');
-    await page.page.locator('.note summary ::-p-text(Not shortened)').click();
+    await page.page.locator('.note summary ::-p-text(The whole entry)').click();
     await page.page.locator('.note summary ::-p-text(args)').click();
     await expectText(page, '.note .json-leaf', (text) => text.includes(LONG));
     expect(await page.texts('.note .json-leaf')).toContain(String.raw`2: "\u{202e}txt."`);
@@ -402,7 +399,7 @@ describe('the page beside a running troupe', () => {
     const page = await live();
     await page.select('files');
     await page.page.locator('.command ::-p-text(Refresh)').click();
-    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Refresh: accepted'));
     const held: HTTPRequest[] = [];
     await page.page.setRequestInterception(true);
     page.page.on('request', (request) => {
@@ -413,7 +410,7 @@ describe('the page beside a running troupe', () => {
     await expectText(page, '.commands [role=status]', (text) => text === '');
     await expect.poll(() => held.length).toBe(1);
     await held[0]?.continue();
-    await expectText(page, '.note.good', (text) => text.includes('connection.restart is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Restart: accepted'));
   });
 
   it('lists the tools again if one was replaced and their number is the same', async () => {
@@ -494,7 +491,7 @@ describe('the page beside a running troupe', () => {
     const [first] = pages;
     await first?.select('files');
     await first?.page.locator('.command ::-p-text(Stop)').click();
-    await expectText(first!, '.note.good', (text) => text.includes('connection.stop is accepted'));
+    await expectText(first!, '.note.good', (text) => text.includes('Stop: accepted'));
     await pages.at(-1)?.page.goto('about:blank');
     await expectText(sixth, '.when', (text) => text === 'Live');
     sixth.complaints.splice(0);

@@ -5,6 +5,7 @@ import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
+import { keptNaming } from './state/naming.js';
 import { PageState } from './state/page.js';
 import { Runtime, takeAccess } from './state/runtime.js';
 import { PageContextProvider } from './state/page-context.js';
@@ -114,6 +115,7 @@ function open(file: Blob, title: string): void {
 const enclosed = takeEnclosedLog();
 
 followTheme();
+state.change({ isRaw: keptNaming() });
 if (enclosed !== undefined) open(enclosed, 'shared log');
 else {
   // For a browser, an address that differs only in its key, as after a restart, is the same page.

@@ -7,6 +7,7 @@
  */
 import ELK from 'elkjs/lib/elk-api.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
+import { boldWidth } from './measure.js';
 import { arrangementOf } from './arrangements.js';
 import { layoutChart, type Layout, type PlacedChart } from './chart-layout.js';
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
@@ -31,7 +32,7 @@ export class Layouts {
     const key = `${hash} ${names.isRaw}`;
     const known = this.#placed.get(key);
     if (known !== undefined) return known;
-    const placed = layoutChart(model, arrangementOf(model), this.#layout, names);
+    const placed = layoutChart(model, arrangementOf(model), this.#layout, { names, boldWidth });
     this.#placed.set(key, placed);
     return placed;
   }

@@ -29,7 +29,7 @@ export interface Lens {
   readonly reveal: (part: Rect) => void;
 }
 
-const SMALLEST = 0.08;
+const SMALLEST = 0.04;
 const LARGEST = 4;
 const MARGIN = 24;
 /** At a smaller zoom, the smallest text of a chart is below eleven pixels. */

@@ -1,7 +1,7 @@
 /** Messages between actors, for the sequence view: one arrow each. */
 import { connectionName, isMachineAddress, MANAGER, rootId } from '../../../src/actor-system/actor-path.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
-import { inWords } from './in-words.js';
+import { commandWords, inWords } from './in-words.js';
 import { chartOf, laneAt } from './lane-names.js';
 
 export interface Arrow {
@@ -95,7 +95,7 @@ function noteArrows(
     return [{ ...base, from: line, to: HOST, text, tone, ...tookOf(note['durationMs']) }];
   }
   if (type === 'connection.rejected')
-    return [{ ...base, from: line, to: HOST, text: `${inWords(note['event'])} rejected`, tone: 'bad' }];
+    return [{ ...base, from: line, to: HOST, text: `${commandWords(note['event'])} rejected`, tone: 'bad' }];
   return [];
 }
 

@@ -24,7 +24,7 @@ import type {
   StretchView,
 } from './desk-messages.js';
 import { matcher, Search, type EntryQuery } from './find-entries.js';
-import { inWords } from './in-words.js';
+import { commandWords, inWords } from './in-words.js';
 import { laneAt, laneInWords } from './lane-names.js';
 import { spaced } from '../words/entry-words.js';
 import type { Lane } from './lane.js';
@@ -279,10 +279,8 @@ function tookWords(ms: unknown): string {
 
 function noteWords(note: Readonly<Record<string, unknown>>): string {
   const { type, event, state, tool, outcome, durationMs, direction, method, ms } = note;
-  if (type === 'connection.rejected') {
-    const command = inWords(event).split('.').at(-1) ?? '';
-    return `${spaced(command)} is not possible while ${spaced(inWords(state))}`;
-  }
+  if (type === 'connection.rejected')
+    return `${commandWords(event)} is not possible while ${spaced(inWords(state))}`;
   if (type === 'call.started') return inWords(tool);
   if (type === 'call.finished') return `${inWords(tool)}: ${inWords(outcome)} after ${tookWords(durationMs)}`;
   if (type === 'wire')

@@ -16,7 +16,8 @@ export interface JsonTreeProps {
 }
 
 export function JsonTree({ value, name, isOpen = true, names }: JsonTreeProps) {
-  const title = <JsonName {...{ name, names }} />;
+  const isNode = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  const title = <JsonName {...{ name, names, end: isNode ? ' ' : ': ' }} />;
   if (typeof value !== 'object' || value === null)
     return (
       <div class="json-leaf">
@@ -74,12 +75,13 @@ interface JsonPart {
   readonly names?: Names | undefined;
 }
 
-function JsonName({ name, names }: JsonPart) {
+function JsonName({ name, names, end = ': ' }: JsonPart & { readonly end?: string }) {
   if (name === undefined) return null;
   const words = names?.field(name) ?? name;
   return (
     <span class="json-name" {...(words !== name && { title: name })}>
-      {words}:{' '}
+      {words}
+      {end}
     </span>
   );
 }

@@ -1,7 +1,9 @@
 /** Words or raw names: a choice that the browser keeps. */
+import type { PageState } from './page.js';
 
 const KEY = 'troupe-names';
 
+/** Whether raw names were chosen last. */
 export function keptNaming(): boolean {
   try {
     return localStorage.getItem(KEY) === 'raw';
@@ -11,7 +13,9 @@ export function keptNaming(): boolean {
   }
 }
 
-export function keepNaming(isRaw: boolean): void {
+export function switchNaming(state: PageState): void {
+  const isRaw = !state.page.isRaw;
+  state.change({ isRaw });
   try {
     localStorage.setItem(KEY, isRaw ? 'raw' : 'words');
   } catch {

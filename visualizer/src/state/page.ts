@@ -7,7 +7,6 @@ import type { Hello, InspectedStatus } from '../../../src/inspector/page-protoco
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
 import { MANAGER_LANE } from '../log/lane-names.js';
-import { keepNaming, keptNaming } from './naming.js';
 
 export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'details'] as const;
 export type View = (typeof VIEWS)[number];
@@ -87,7 +86,7 @@ const EMPTY: Page = {
   filter: { text: '', categories: [], isNarrow: false },
   reading: null,
   window: null,
-  isRaw: keptNaming(),
+  isRaw: false,
   hasKeysHelp: false,
 };
 
@@ -119,13 +118,6 @@ export class PageState {
 /** The shown position; -1 if there is none. */
 export function positionOf({ cursor, book }: Page): number {
   return cursor ?? (book?.length ?? 0) - 1;
-}
-
-/** Words instead of names, or names instead of words. */
-export function switchNaming(state: PageState): void {
-  const isRaw = !state.page.isRaw;
-  keepNaming(isRaw);
-  state.change({ isRaw });
 }
 
 export function isPast({ cursor }: Page): boolean {

@@ -45,6 +45,8 @@ const FAR = 9 / SIZE.text;
 const FAR_NAME = 11;
 /** They are drawn again only if the zoom has changed by this much. */
 const FAR_STEP = 1.08;
+/** The part of a sheet of A4 that `print.css` leaves for the chart, pixels. */
+const PAPER = { width: 1_030, height: 620 };
 
 export function ChartView() {
   const { state, layouts } = usePageContext();
@@ -236,7 +238,7 @@ export function ChartView() {
                 <ChartPicture
                   chart={placed}
                   marks={marks}
-                  farSize={isPrint || camera.zoom >= FAR ? undefined : farSize(camera.zoom)}
+                  farSize={farSize(isPrint ? zoomOnPaper(placed) : camera.zoom)}
                   onPoint={setPointed}
                   onReach={reach}
                 />
@@ -297,6 +299,10 @@ function visitsById(model: ChartModel, visits: ReadonlyMap<string, number>): Map
   return new Map([...visits].map(([path, count]) => [`${model.root.id}.${path}`, count]));
 }
 
+function zoomOnPaper({ width, height }: PlacedChart): number {
+  return Math.min(PAPER.width / width, PAPER.height / height);
+}
+
 function lastStep(model: ChartModel | undefined, { taken }: Marks, names: Names): string {
   const steps = model?.edges.filter(({ id }) => taken.has(id)) ?? [];
   const words = new Set(
@@ -305,7 +311,8 @@ function lastStep(model: ChartModel | undefined, { taken }: Marks, names: Names)
   return words.size === 0 ? '' : `Last transition: ${[...words].join(', ')}`;
 }
 
-/** The size of names that are readable at that zoom. */
-function farSize(zoom: number): number {
+/** The size of names that are readable at that zoom; undefined if all texts are. */
+function farSize(zoom: number): number | undefined {
+  if (zoom >= FAR) return undefined;
   return FAR_NAME / FAR_STEP ** Math.floor(Math.log(zoom) / Math.log(FAR_STEP));
 }

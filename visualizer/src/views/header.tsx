@@ -1,7 +1,8 @@
 /** The source of the content, its time, and actions on the whole of it. */
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
-import { isPast, switchNaming, type Page } from '../state/page.js';
+import { switchNaming } from '../state/naming.js';
+import { isPast, type Page } from '../state/page.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
 import { dayText, duration } from '../state/times.js';
@@ -146,11 +147,13 @@ function NamesButton() {
   return (
     <button
       type="button"
+      class="icon names-button"
+      aria-label="Raw names"
       aria-pressed={isRaw}
       title="The names in charts and logs, instead of words (n)"
       onClick={() => switchNaming(state)}
     >
-      Raw names
+      <Icon path="M5 4L1.5 8 5 12M11 4l3.5 4-3.5 4M9.2 3L6.8 13" /> <span>Raw names</span>
     </button>
   );
 }

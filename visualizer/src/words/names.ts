@@ -146,12 +146,12 @@ export class Names {
   }
 }
 
-const known = new Map<string, Names>();
+const made = new Map<string, Names>();
 
 /** There is one for each chart and choice, so that they can be compared. */
 export function namesOf(chart: string, isRaw: boolean): Names {
   const key = `${chart} ${isRaw}`;
-  const names = known.get(key) ?? new Names(chart, isRaw);
-  known.set(key, names);
+  const names = made.get(key) ?? new Names(chart, isRaw);
+  made.set(key, names);
   return names;
 }

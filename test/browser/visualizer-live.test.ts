@@ -308,7 +308,7 @@ describe('the page beside a running troupe', () => {
     );
     await page.show('Events');
     await page.page.type('input[type=search]', 'session.lost');
-    await expectText(page, '.event-row', (text) => text.includes('session.lost'));
+    await expectText(page, '.event-row', (text) => text.includes('session lost'));
     for (const view of ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence']) {
       await page.show(view);
       await expectAccessible(page, `${view}, live`);

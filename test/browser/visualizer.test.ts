@@ -334,7 +334,7 @@ describe('the page with a recorded log', () => {
     await expectText(
       page,
       '.reading',
-      (text) => text.includes('As recorded in the log') && text.includes('connection.retry'),
+      (text) => text.includes('As recorded in the log') && text.includes('retry is not possible'),
     );
     await page.page.locator('.chip.kind-rejection').click();
     await page.page.type('input[type=search]', 'session.lost');

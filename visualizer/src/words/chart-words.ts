@@ -8,6 +8,8 @@ export interface ChartWords {
   readonly title: string;
   /** By the path of the state below the machine, such as `ready.catalog.current`. */
   readonly states: Words;
+  /** States in which nothing happens: beside others, they are not mentioned. */
+  readonly quiet: readonly string[];
   /** By type, as a fact or a request. */
   readonly events: Words;
   /** By name of the delay, as the rest of 'after'. */

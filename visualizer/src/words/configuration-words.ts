@@ -14,6 +14,7 @@ export const configurationWords: ChartWords = {
     failed: 'not applied',
     closed: 'closed',
   },
+  quiet: [],
   events: {
     'files.changed': 'files changed',
     'reload.asked': 'reload requested',

@@ -88,6 +88,7 @@ export const connectionWords: ChartWords = {
     'shuttingDown.purpose.resting': 'to be idle until needed',
     stopped: 'stopped',
   },
+  quiet: ['ready.extras.none', 'ready.subscription.none', 'ready.succession.none', 'ready.retirement.none'],
   events: {
     'connection.start': 'start requested',
     'connection.stop': 'stop requested',

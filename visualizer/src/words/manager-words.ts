@@ -21,6 +21,7 @@ export const managerWords: ChartWords = {
     'network.online': 'network up',
     'network.offline': 'network down',
   },
+  quiet: [],
   events: {
     'manager.open': 'start requested',
     'manager.start': 'connections to start',

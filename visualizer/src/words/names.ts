@@ -26,6 +26,7 @@ export const CHART_WORDS: Readonly<Record<string, ChartWords>> = {
 const NO_WORDS: ChartWords = {
   title: '',
   states: {},
+  quiet: [],
   events: {},
   delays: {},
   actors: {},
@@ -40,8 +41,6 @@ function wordsIn(words: Readonly<Record<string, string>>, name: string): string 
 }
 
 const IN_A_GUARD: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
-/** States of a region in which nothing happens. */
-const NOTHING = 'none';
 
 const valueBelow = (value: StateValue) => (typeof value === 'string' ? { [value]: {} } : value);
 const isParallel = (value: StateValue): boolean => Object.keys(valueBelow(value)).length > 1;
@@ -76,8 +75,8 @@ export class Names {
 
   #active(value: StateValue, path: string): string[] {
     return Object.entries(valueBelow(value)).flatMap(([key, inner = {}]) => {
-      if (key === NOTHING) return [];
       const own = `${path}${key}`;
+      if (this.#words.quiet.includes(own)) return [];
       const below = this.#active(inner, `${own}.`);
       // The name of a region says nothing about its state.
       return isParallel(value) ? below : [wordsIn(this.#words.states, own) ?? key, ...below];

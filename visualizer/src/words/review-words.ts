@@ -12,6 +12,7 @@ export const reviewWords: ChartWords = {
     keeping: 'storing accepted tools',
     blind: 'accepted tools unreadable, all held',
   },
+  quiet: [],
   events: {
     'store.changed': 'accepted tools changed elsewhere',
     'tool.accept': 'tool accepted',

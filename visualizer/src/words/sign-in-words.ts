@@ -31,6 +31,7 @@ export const signInWords: ChartWords = {
     'signIn.givenUp': 'no longer needed',
     'signIn.closed': 'sign-in closed',
   },
+  quiet: [],
   events: {
     'tokens.outdated': 'stored tokens may have changed',
     'token.wanted': 'request needs a token',

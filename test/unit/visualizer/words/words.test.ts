@@ -16,7 +16,7 @@ import { FILLED } from './filled-contexts.js';
 
 useLeakCheck();
 
-type Part = Exclude<keyof ChartWords, 'title'>;
+type Part = Exclude<keyof ChartWords, 'title' | 'quiet'>;
 type Found = Record<Part, Set<string>>;
 
 /** Names that XState makes; their words come from the names within. */
@@ -82,6 +82,7 @@ describe('the words of a chart', () => {
   it.each(CASES)('name everything in the chart of %s, and nothing else.', (chart, machine) => {
     const found = namesIn(chart, machine);
     const words = CHART_WORDS[chart];
+    expect(words?.quiet.filter((state) => !found.states.has(state))).toEqual([]);
     for (const part of Object.keys(found) as Part[]) {
       const known = Object.keys(words?.[part] ?? {});
       const missing = [...found[part]].filter(

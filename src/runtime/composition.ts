@@ -287,6 +287,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
     system,
     record: (target) => recordings.begin(target),
+    recorded: () => recordings.file,
     connections: () => servers.connections,
     connection: (name) => servers.get(name)?.connection,
     tools: () => registry.tools,

@@ -119,8 +119,8 @@ function Banners({ page }: { page: Page }) {
       )}
       {link.kind === 'refused' && book !== undefined && (
         <p class="banner warn" role="alert">
-          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed. You see
-          the last known state of the previous run.
+          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed, or run{' '}
+          <code>troupe inspect</code>. You see the last known state of the previous run.
         </p>
       )}
       {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
@@ -134,6 +134,14 @@ function Banners({ page }: { page: Page }) {
         <p class="banner warn">
           <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)} entries
           and has dropped {count(book.leftOut)} older ones. A recording keeps everything.
+        </p>
+      )}
+      {book !== undefined && book.before > 0 && (
+        <p class="banner warn">
+          <strong>The log begins later.</strong> The first {count(book.before)} entries are not in it
+          {source.kind === 'live' &&
+            ': the troupe has dropped them from its history, and no recording has them'}
+          .
         </p>
       )}
       {book !== undefined && book.missed > 0 && (

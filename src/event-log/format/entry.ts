@@ -44,6 +44,8 @@ export interface LogHeader {
     /** Hash of the manager chart. */
     readonly manager: string;
   };
+  /** Id of the recording, the same in all its parts and different in every other recording. Absent in older logs. */
+  readonly run?: string;
   /** When this part began, milliseconds since the epoch. */
   readonly startedAt: number;
   /** Seed of the troupe's jitter. */
@@ -225,6 +227,7 @@ const hasTexts =
 
 const NAME_AND_VERSION = { fits: hasTexts('name', 'version'), expected: 'a name and a version' };
 const HASHES = { fits: hasTexts('connection', 'manager'), expected: 'the hashes of the charts' };
+const TEXT = { fits: isText, expected: 'a text' };
 const COUNT = { fits: isCount, expected: 'a whole number' };
 const NUMBER = { fits: isNumber, expected: 'a whole number of at least 1' };
 const AMOUNT = { fits: (value: unknown) => Number.isFinite(value), expected: 'a number' };
@@ -249,6 +252,7 @@ const HEADER_FIELDS: readonly Field[] = [
   { name: 'package', ...NAME_AND_VERSION },
   { name: 'policyVersion', ...COUNT },
   { name: 'machines', ...HASHES },
+  { name: 'run', ...TEXT, isOptional: true },
   { name: 'startedAt', ...TIME },
   { name: 'seed', ...AMOUNT },
   { name: 'part', ...NUMBER },

@@ -1,4 +1,5 @@
 /** Makes a recorder for the charts of this package. Loaded with the first recording. */
+import { randomUUID } from 'node:crypto';
 import type { AnyStateMachine } from 'xstate';
 import { RECORDED_CHARTS } from '../../../machines/charts.js';
 import type { ManagerInput } from '../../../machines/manager/manager.events.js';
@@ -24,6 +25,7 @@ export function makeRecorder({ seed, input, ...parts }: Recorded): Recorder {
       package: PACKAGE,
       policyVersion: POLICY_VERSION,
       machines: currentCharts(),
+      run: randomUUID(),
       seed,
       input: { ...input },
       options: {},

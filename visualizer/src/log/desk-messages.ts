@@ -10,6 +10,7 @@ import type { LaneView, Window } from './bars.js';
 import type { EntryQuery } from './find-entries.js';
 import type { Category } from './labels.js';
 import type { AuxiliaryRow, Row } from './rows.js';
+import type { Stay, Trouble } from './story.js';
 
 /** Orders of the page. */
 export type Order =
@@ -20,6 +21,7 @@ export type Order =
 export interface Questions {
   moment: { ask: { readonly position: number }; answer: MomentView };
   actor: { ask: { readonly name: string; readonly position: number }; answer: ActorView | undefined };
+  why: { ask: { readonly name: string; readonly position: number }; answer: WhyView | undefined };
   stretches: { ask: { readonly names: readonly string[]; readonly window: Window }; answer: StretchView };
   overview: { ask: { readonly columns: number }; answer: Overview };
   find: { ask: EntryQuery; answer: Int32Array<ArrayBuffer> | undefined };
@@ -66,16 +68,31 @@ export interface ActorView {
   readonly context: Readonly<Record<string, unknown>>;
   /** Status details of its sessions. */
   readonly details: StatusDetails | undefined;
+  /** Since when it has been in its public state, milliseconds since the epoch. */
+  readonly since: number | undefined;
   /** The last change of its state; null if there was none. */
   readonly change: {
     readonly position: number;
     readonly at: number;
+    /** False if only a snapshot shows it, so that it happened earlier, at an unknown time. */
+    readonly isExact: boolean;
     readonly from: StateValue | null;
     /** Types of the events that the actor received with the change. */
     readonly events: readonly string[];
   } | null;
   /** Paths of states to how often they were entered. */
   readonly visits: ReadonlyMap<string, number>;
+}
+
+/** What led a connection to its state. */
+export interface WhyView {
+  /** Of its lane. */
+  readonly name: string;
+  /** Its last public states, the newest first. */
+  readonly stays: readonly Stay[];
+  readonly restarts: number;
+  /** Its last failures, the newest first. */
+  readonly troubles: readonly Trouble[];
 }
 
 export interface StretchView {
@@ -122,6 +139,8 @@ export interface BookSummary {
   readonly missed: number;
   /** Number of older entries that are no longer kept. Positions count from the first kept entry. */
   readonly leftOut: number;
+  /** Number of entries before the first one, which the log does not have. */
+  readonly before: number;
   readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
   /** Whether the log was written with other charts than this page has, so that its moments are approximate. */

@@ -11,6 +11,8 @@
  * B4. The oldest part can be dropped, up to a snapshot (`shortened`), for a page that is open for days.
  * B5. No entry is earlier than the one before it: if a clock was set back, time continues from there. The line itself
  *     keeps its written time.
+ * B6. A header with another `run` begins another recording: its numbers do not follow from those before. A live page gets
+ *     the file of a recording, and then what the page's own recorder has written.
  *
  * Longer than 300 lines because the index of the lines and the fold share one list of positions.
  */
@@ -47,13 +49,14 @@ interface Cursor {
 }
 
 export class LogBook {
-  header: LogHeader | undefined;
   /** Why the rest is not read. */
   problem: LogProblem | undefined;
   /** Number of entries that are known to be missing. */
   missed = 0;
   /** Number of older entries that are no longer kept. */
   leftOut = 0;
+  /** Number of entries before the first one, which were never here. */
+  before = 0;
   /** Size of the kept lines, bytes. */
   size = 0;
   /** The manager is the first. */
@@ -80,8 +83,17 @@ export class LogBook {
   #tail = NOTHING;
   readonly #time = new MonotonicTime();
   #lines = 0;
+  /** The header of each part, with the position of its first entry. */
+  #headers: { readonly header: LogHeader; readonly position: number }[] = [];
+  /** Number of the next entry, unless some are missing. */
+  #nextSeq = 1;
   #wasSnapshot = false;
   #cursors: Cursor[] = [];
+
+  /** The newest one. */
+  get header(): LogHeader | undefined {
+    return this.#headers.at(-1)?.header;
+  }
 
   get length(): number {
     return this.#times.length;
@@ -147,7 +159,7 @@ export class LogBook {
 
   /** Everything that is kept, in the form of a file. */
   *pieces(): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
-    if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.header)}\n`);
+    if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.#headers[0]?.header)}\n`);
     yield* this.#chunks;
   }
 
@@ -158,9 +170,12 @@ export class LogBook {
     const begin = this.#chunkOf.countUpTo(first - 1);
     const snapshot = this.#snapshots.countUpTo(begin - 1);
     const from = this.#snapshots.at(snapshot);
-    if (!(from > 0) || this.header === undefined) return undefined;
+    const part = this.#headers.findLast(({ position }) => position <= from);
+    if (!(from > 0) || part === undefined) return undefined;
     const book = new LogBook();
-    book.header = { ...this.header, firstSeq: this.#seqs.at(from) };
+    book.#headers = [{ header: { ...part.header, firstSeq: this.#seqs.at(from) }, position: 0 }];
+    book.#nextSeq = this.#seqs.at(from);
+    book.before = this.before;
     book.missed = this.missed;
     book.leftOut = this.leftOut + from;
     const chunk = this.#chunkOf.at(from);
@@ -234,10 +249,10 @@ export class LogBook {
       return this.#readHeader(this.#scanner.text(bytes, start, end));
     const glance = this.#scanner.scan(bytes, start, end);
     if (typeof glance === 'string') return this.#fail('corrupt', glance);
-    const expected = this.length === 0 ? this.header.firstSeq : this.#seqs.at(this.length - 1) + 1;
-    if (glance.seq < expected)
-      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${expected}`);
-    this.missed += glance.seq - expected;
+    if (glance.seq < this.#nextSeq)
+      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${this.#nextSeq}`);
+    this.missed += glance.seq - this.#nextSeq;
+    this.#nextSeq = glance.seq + 1;
     this.#chunkOf.add(chunk);
     this.#starts.add(start);
     this.#ends.add(end);
@@ -309,7 +324,11 @@ export class LogBook {
     }
     const problem = headerProblem(value as JsonObject);
     if (problem !== undefined) return this.#fail('corrupt', problem);
-    this.header = value as LogHeader;
+    const header = value as LogHeader;
+    const { header: last } = this;
+    if (last === undefined) this.before = header.firstSeq - 1;
+    if (last === undefined || header.run !== last.run) this.#nextSeq = header.firstSeq;
+    this.#headers.push({ header, position: this.length });
     this.#wasSnapshot = false;
   }
 

@@ -22,6 +22,7 @@ import type {
   Question,
   Questions,
   StretchView,
+  WhyView,
 } from './desk-messages.js';
 import { matcher, Search, type EntryQuery } from './find-entries.js';
 import { commandWords, inWords } from './in-words.js';
@@ -29,13 +30,17 @@ import { laneAt, laneInWords } from './lane-names.js';
 import { spaced } from '../words/entry-words.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
-import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
+import { addressOf, auxiliaryRowsOf, rowsOf, type PastOfRow } from './rows.js';
 import { sharePage } from './share-page.js';
+import { Story } from './story.js';
 import { Visits } from './visits.js';
 import { duration } from '../state/times.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
 const MAX_KEPT = 64 * 1_024 * 1_024;
+/** Number of public states and of failures that explain the present one. */
+const MOST_STAYS = 4;
+const MOST_TROUBLES = 100;
 
 type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown };
 
@@ -43,11 +48,13 @@ export class LogDesk {
   #book = new LogBook();
   #isWhole = false;
   #visits = new Map<Lane, Visits>();
+  #stories = new Map<Lane, Story>();
   /** The latest search, by its words. */
   #search: { readonly key: string; readonly search: Search } | undefined;
   readonly #answers: Answers = {
     moment: ({ position }) => this.#moment(position),
     actor: ({ name, position }) => this.#actor(name, position),
+    why: ({ name, position }) => this.#why(name, position),
     stretches: ({ names, window }): StretchView => ({
       stretches: names
         .flatMap((name) => this.#book.lane(name) ?? [])
@@ -111,7 +118,7 @@ export class LogDesk {
   }
 
   summary(): BookSummary {
-    const { header, problem, length, lanes, missed, leftOut } = this.#book;
+    const { header, problem, length, lanes, missed, leftOut, before } = this.#book;
     const { package: by, machines } = header ?? {};
     return {
       length,
@@ -120,6 +127,7 @@ export class LogDesk {
       names: lanes.slice(1).map(({ name }) => name),
       missed,
       leftOut,
+      before,
       problem: problem === undefined ? null : { code: problem.code, message: problem.message },
       writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
       hasOtherCharts:
@@ -133,6 +141,7 @@ export class LogDesk {
     this.#book = book;
     this.#isWhole = false;
     this.#visits = new Map();
+    this.#stories = new Map();
     this.#search = undefined;
   }
 
@@ -143,9 +152,42 @@ export class LogDesk {
       position,
       at: this.#book.timeOf(position),
       manager: manager === undefined ? '' : phaseOf(manager),
-      rows: rowsOf(foldedStates),
+      rows: rowsOf(foldedStates).map((row) => ({ ...row, ...this.#pastOf(row.name, position) })),
       auxiliaries: auxiliaryRowsOf(foldedStates),
     };
+  }
+
+  /** What the row of a connection says about its past. */
+  #pastOf(name: string, position: number): PastOfRow {
+    const story = this.#storyOf(name);
+    const [last] = story?.troubles(position, 1) ?? [];
+    return {
+      restarts: story?.restarts(position) ?? 0,
+      lastFailure:
+        last === undefined
+          ? null
+          : { at: last.at, position: last.position, code: last.failure.code, message: last.failure.message },
+    };
+  }
+
+  #why(name: string, position: number): WhyView | undefined {
+    const story = this.#storyOf(name);
+    return (
+      story && {
+        name,
+        stays: story.stays(position, MOST_STAYS),
+        restarts: story.restarts(position),
+        troubles: story.troubles(position, MOST_TROUBLES),
+      }
+    );
+  }
+
+  #storyOf(name: string): Story | undefined {
+    const lane = this.#book.lane(name);
+    if (lane === undefined) return undefined;
+    const story = this.#stories.get(lane) ?? new Story(this.#book, lane);
+    this.#stories.set(lane, story);
+    return story;
   }
 
   #actor(name: string, position: number): ActorView | undefined {
@@ -161,6 +203,7 @@ export class LogDesk {
       position,
       ...folded,
       details: detailsOf(folded.details),
+      since: this.#storyOf(name)?.stays(position, 1)[0]?.at,
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };
@@ -173,6 +216,7 @@ export class LogDesk {
     return {
       position,
       at: this.#book.timeOf(position),
+      isExact: this.#book.labelOf(position)?.kind !== 'snapshot',
       from: this.#book.values[lane.values.at(change - 1)] ?? null,
       events: entry === undefined ? [] : eventsTo(address, entry),
     };

@@ -37,6 +37,8 @@ function withStatus(row: Row | undefined, status: InspectedStatus): FleetRow {
     attempt,
     maxAttempts,
     nextAttemptAt,
+    restarts: 0,
+    lastFailure: null,
     ...row,
     tools: toolCount,
     error: error ?? row?.error ?? null,

@@ -1,5 +1,6 @@
 /** The details of one actor at the shown moment. */
 import type { ComponentChildren } from 'preact';
+import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerIdentity } from '../../../machines/connection/connection.events.js';
 import { renderQuestion } from '../../../src/cli/output/trust-question.js';
 import { contextOf, type ShownContext } from '../../../src/event-log/format/by-shape.js';
@@ -20,6 +21,7 @@ import { Commands } from './commands.js';
 import { Tools } from './tools.js';
 import { NextTry, useFleet } from './fleet-view.js';
 import { Nothing } from '../parts/nothing.js';
+import { WhyNote } from './why-note.js';
 
 /** The selected actor at the shown moment. */
 export function useActor(name: string): ActorView | undefined {
@@ -53,6 +55,7 @@ export function DetailsView() {
                 ? stateWords(selected, path, isRaw)
                 : stateValueWords(selected, actor?.state, isRaw)
             }
+            isWaiting={isConnection && hasTag(path, 'waitingForPerson')}
           />
         ) : row !== undefined ? (
           <StateBadge state={row.state} words={stateWords(selected, row, isRaw)} />
@@ -65,20 +68,23 @@ export function DetailsView() {
             name={selected}
             allowed={row?.allowed ?? null}
             hash={status?.trustRequest?.hash}
+            since={actor?.since}
+            changedAt={actor?.change?.at}
           />
         )}
         {actor === undefined && row === undefined && (
           <Nothing title="Not present">There is no actor with this name at this moment.</Nothing>
         )}
-        {isAsked(status) && <TrustNote request={status.trustRequest} />}
-        {typeof status?.authUrl === 'string' && (
-          <p class="note warn">
-            The server requires a sign-in.{' '}
-            <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
-              Sign in
-            </a>
-          </p>
+        {isConnection && actor !== undefined && (
+          <WhyNote
+            key={selected}
+            name={selected}
+            actor={actor}
+            status={status}
+            nextAt={row?.nextAttemptAt ?? null}
+          />
         )}
+        {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {error !== null && <ErrorNote error={error} hint={context.failure?.hint ?? status?.error?.hint} />}
         {isConnection && (
           <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />
@@ -141,9 +147,9 @@ function Facts(props: {
   const { context, status, actor, nextAt } = props;
   const change = actor?.change ?? null;
   const details = actor?.details;
+  const isUsable = actor !== undefined && hasTag(publicState(actor.state), 'usable');
   const times = useTimes();
   const { isRaw } = usePage();
-  const isReady = actor !== undefined && publicState(actor.state).state === 'ready';
   const facts: [string, ComponentChildren][] = [
     ['Transport', details?.transport ?? context.transport ?? status?.transport],
     ['Address', status?.url ?? details?.url],
@@ -151,19 +157,23 @@ function Facts(props: {
     ['Session', context.generation === 0 ? null : `number ${context.generation}`],
     [
       'Attempt',
-      context.attempt === 0 || isReady ? null : `${context.attempt} of ${context.maxAttempts ?? '?'}`,
+      context.attempt === 0 || isUsable ? null : `${context.attempt} of ${context.maxAttempts ?? '?'}`,
     ],
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',
-      details === undefined || details.connectedAt === null ? null : times.at(details.connectedAt),
+      details === undefined || details.connectedAt === null || !isUsable
+        ? null
+        : times.at(details.connectedAt),
     ],
     ['Source', status?.source],
     [
       'Last change',
       change === null
         ? null
-        : `${times.at(change.at)}${change.from === null ? '' : `, from ${stateValueWords(actor?.name ?? '', change.from, isRaw)}`}`,
+        : change.isExact
+          ? `${times.at(change.at)}${change.from === null ? '' : `, from ${stateValueWords(actor?.name ?? '', change.from, isRaw)}`}`
+          : `before ${times.at(change.at)}, when the log had begun`,
     ],
   ];
   return (

@@ -1,16 +1,17 @@
 /** Every connection in one list, with its state and what comes next. */
 import { useMemo, useState } from 'preact/hooks';
-import { CONNECTION_STATES } from '../../../machines/connection/connection.states.js';
+import { CONNECTION_STATES, hasTag } from '../../../machines/connection/connection.states.js';
 import { StateBadge, StateMark } from '../parts/state-badge.js';
 import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
-import { count, duration } from '../state/times.js';
+import { count, countdown } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 import { rowHeight } from '../parts/media.js';
 import { spaced } from '../words/entry-words.js';
+import { RowTrouble } from './row-trouble.js';
 
 const ROW = rowHeight(52);
 
@@ -78,7 +79,7 @@ export function FleetView() {
         <span class="number">Tools</span>
         <span class="number">Attempt</span>
         <span>Next try</span>
-        <span>Error</span>
+        <span>Trouble</span>
       </div>
       {rows.length === 0 ? (
         <Nothing title={source.kind === 'live' ? 'No connections yet' : 'No connections'}>
@@ -123,14 +124,18 @@ export function FleetView() {
 
 function Row({ row }: { row: FleetRow }) {
   const { isRaw } = usePage();
-  const { name, state, transport, tools, attempt, maxAttempts, error } = row;
+  const { name, state, transport, tools, attempt, maxAttempts } = row;
   return (
     <div class="fleet-row">
       <span class="fleet-name">
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
       </span>
-      <StateBadge state={row.state} words={stateWords(name, row, isRaw)} />
+      <StateBadge
+        state={row.state}
+        words={stateWords(name, row, isRaw)}
+        isWaiting={hasTag(row, 'waitingForPerson')}
+      />
       <span class="number" title="Tools">
         <span class="sr-only">Tools: </span>
         {tools}
@@ -142,13 +147,7 @@ function Row({ row }: { row: FleetRow }) {
       <span class="fleet-next">
         <NextTry at={row.nextAttemptAt} />
       </span>
-      <span class="fleet-error">
-        {error !== null && (
-          <>
-            <code>{error.code}</code> <span title={error.message}>{error.message}</span>
-          </>
-        )}
-      </span>
+      <RowTrouble row={row} />
     </div>
   );
 }
@@ -163,10 +162,4 @@ export function NextTry({ at }: { at: number | null }) {
   if (!isCounting) return <span>at {times.second(at)}</span>;
   const left = at - now;
   return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
-}
-
-/** Whole seconds, because it is updated every second. */
-function countdown(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
 }

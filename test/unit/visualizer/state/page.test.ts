@@ -22,6 +22,8 @@ const row = (name: string, more: Partial<Row> = {}): Row => ({
   maxAttempts: 5,
   nextAttemptAt: null,
   error: null,
+  restarts: 0,
+  lastFailure: null,
   ...more,
 });
 

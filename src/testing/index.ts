@@ -15,9 +15,11 @@ export type {
   Answer,
   Exchange,
   Handler,
+  HttpReply,
   Misbehavior,
   Params,
   Received,
+  ScriptedOrder,
   ServerScript,
   TaskState,
 } from './server-script.js';
@@ -26,9 +28,10 @@ export { controlProgram, scriptedProgram } from './scripted-program.js';
 export type {
   ControlledProgram,
   ProgramEntry,
-  ScriptedOrder,
   ScriptedProgramOptions,
 } from './scripted-program.js';
+export { controlHttpServer } from './http/control-http-server.js';
+export type { ControlledHttpServer, HttpServerOptions } from './http/control-http-server.js';
 export { createRecordedServer } from './recorded-server.js';
 export type { RecordedServer, RecordedServerOptions, UnmatchedRequest } from './recorded-server.js';
 export type { MatchRequests, RecordedRequest } from './recorded-requests.js';

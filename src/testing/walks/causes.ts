@@ -50,6 +50,8 @@ function refusing(verdict: keyof typeof STATUS): { readonly http: HttpReply } {
   return { http: { status: STATUS[verdict], headers } };
 }
 
+const REFUSED_CALL: Cause = { by: 'server', on: { 'tools/call': refusing('authorize') }, calls: 1 };
+
 const isRemote = (reach: Reach): boolean => reach === 'http' || reach === 'sse';
 
 /** The cause of an event of a path, or undefined. */
@@ -91,8 +93,9 @@ function causeOfFailure(slot: string, failure: Failure, reach: Reach): Cause | u
     }
     case 'probe':
       if (verdict === 'retry') return { by: 'server', on: { ping: SILENT }, isExpired: true };
+      // A refused ping is a sign of life. One without an answer is lost with its session if a call is refused meanwhile.
       if (verdict !== 'authorize' || !mayRefuse) return undefined;
-      return { by: 'server', on: { ping: refusing('authorize'), 'tools/list': refusing('authorize') } };
+      return { ...REFUSED_CALL, on: { ...REFUSED_CALL.on, ping: SILENT } };
     case 'adoptTools':
     case 'enrichCatalog':
       return undefined;
@@ -109,8 +112,7 @@ function causeOfFact(event: ConnectionEvent, reach: Reach): Cause | undefined {
   switch (event.type) {
     case 'session.lost': {
       const verdict = classify(event.failure);
-      if (verdict === 'authorize' && isRemote(reach))
-        return { by: 'server', on: { 'tools/call': refusing(verdict) }, calls: 1 };
+      if (verdict === 'authorize' && isRemote(reach)) return REFUSED_CALL;
       const usual = reach === 'http' ? 'renew' : 'retry';
       return verdict === usual
         ? { by: 'server', order: { fault: 'crash' }, calls: reach === 'http' ? 1 : 0 }

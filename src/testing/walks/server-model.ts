@@ -63,8 +63,10 @@ export function serverModel(): ConnectionModel {
     ...model,
     inputs,
     events: (snapshot) =>
-      [...model.events(snapshot), ...furtherEvents(snapshot)].filter(
-        (event) => causeOf(event, slotOf(snapshot, event), reachOf(snapshot)) !== undefined,
+      [...furtherEvents(snapshot), ...model.events(snapshot)].filter(
+        (event) =>
+          causeOf(event, slotOf(snapshot, event), reachOf(snapshot)) !== undefined &&
+          isPossible(event, snapshot.context as ConnectionContext),
       ),
   };
 }
@@ -78,6 +80,13 @@ export function slotOf(snapshot: AnyMachineSnapshot, { type }: EventObject): str
 
 function reachOf(snapshot: AnyMachineSnapshot): Reach {
   return (snapshot.context as ConnectionContext).transport;
+}
+
+/** What a cause alone does not decide. */
+function isPossible({ type }: EventObject, { era, subscription, attempt }: ConnectionContext): boolean {
+  if (type === 'subscription.ended') return era === 'new' && subscription.since !== null;
+  // An earlier attempt may have been refused over HTTP+SSE, which reports the end of its stream instead.
+  return type !== 'session.unreachable' || attempt === 1;
 }
 
 /** What the model of all events does not distinguish. */

@@ -10,6 +10,8 @@ import type { ConnectionEvent } from '../../../machines/connection/connection.ev
 import type { ConnectionMachine } from '../../../machines/connection/connection.machine.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import { classify, toFailure } from '../../../machines/policy/failure.js';
+import type { AuthOptions } from '../../auth/auth-options.js';
+import { createMemoryTokenStore } from '../../auth/stores/token-store.js';
 import { canonicalJson } from '../../json/write-json.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../runtime/troupe.js';
@@ -75,11 +77,12 @@ export async function walkWithServers(
   }
 }
 
-/** Real milliseconds between two looks, and the milliseconds of the clock that pass meanwhile. */
+/** Real milliseconds between two looks. */
 const LOOK_MS = 1;
-const PASSING_MS = 5;
+/** How much faster the clock is than real time: an effect keeps some seconds of real time before its limit. */
+const FASTER = 4;
 /** A close may take seconds of the clock, and has no limit that a walk could exceed by mistake. */
-const CLOSING_MS = 50;
+const FASTER_CLOSING = 50;
 /** Looks after which a server repeats what it was ordered to announce. */
 const REPEATED_AFTER = 40;
 /** Turns in which a command of the host reaches the connection, if it does. */
@@ -88,6 +91,8 @@ const TURNS_OF_COMMAND = 4;
 const STEPS = 4;
 const MICROTASKS = 64;
 const CLOSES = /Session$|^release|^retire|^discard/;
+/** Real milliseconds in which a reply arrives that has been sent. */
+const REPLY_MS = 60;
 const MAX_SHOWN = 12;
 
 class ServerWalk {
@@ -111,6 +116,7 @@ class ServerWalk {
       machines: { connection: this.#held.adapt },
       clock: this.#clock,
       cache: false,
+      ...(asksForSignIn(path) && { auth: NOBODY }),
     });
   }
 
@@ -160,6 +166,7 @@ class ServerWalk {
     const cause = causeOf(event, slot, this.#reach);
     if (cause === undefined) throw new Error(`${this.#step}: nothing outside of Troupe causes this event.`);
     this.#held.forgetFacts();
+    if (cause.calls !== undefined && slot !== undefined) await this.#heardNow();
     if (cause.on !== undefined || cause.script !== undefined) await this.#servers.behave(cause);
     if (slot !== undefined) await this.#endEffect(event, cause);
     else if (cause.by === 'server') await this.#report(event, cause);
@@ -179,17 +186,35 @@ class ServerWalk {
     if (cause.isGiven === true) return this.#held.give(id, expected);
     let ended: Ended | undefined;
     const limitMs = this.#held.limitOf(id);
-    this.#held.begin(id, (how) => (ended = how));
+    if (cause.calls === undefined) this.#held.begin(id, (how) => (ended = how));
+    else await this.#refusedMeanwhile(() => this.#held.begin(id, (how) => (ended = how)));
     for (let steps = 0; cause.isExpired === true && ended === undefined && steps < STEPS; steps += 1) {
       this.#clock.pass(limitMs);
       for (let turns = 0; turns < MICROTASKS; turns += 1) await null;
     }
-    const passing = CLOSES.test(id) ? CLOSING_MS : PASSING_MS;
-    await this.#until(() => ended !== undefined, `the effect '${id}' does not end`, passing);
+    const faster = CLOSES.test(id) ? FASTER_CLOSING : FASTER;
+    await this.#until(() => ended !== undefined, `the effect '${id}' does not end`, faster);
     const found = ended as unknown as Ended;
-    const isAsExpected = outcome(found) === outcome(expected);
-    if (!isAsExpected)
+    const isOver = cause.isExpired === true && 'error' in found && 'error' in expected;
+    if (!isOver && outcome(found) !== outcome(expected))
       throw this.#error(`the effect '${id}' ended with ${told(found)}, and should end with ${told(expected)}`);
+  }
+
+  /** The server answers a call, so that no later answer within the same millisecond counts as a sign of life. */
+  async #heardNow(): Promise<void> {
+    let isAnswered = false;
+    this.#connection?.callTool('echo', {}).then(() => (isAnswered = true), () => {});
+    await this.#until(() => isAnswered, 'no call is answered', 0);
+  }
+
+  /** Begins an effect, and makes a call that is refused while the server owes an answer to the effect. */
+  async #refusedMeanwhile(begin: () => void): Promise<void> {
+    const { length } = this.#servers.received;
+    begin();
+    await this.#until(() => this.#servers.received.length > length, 'no request arrives', 0);
+    this.#call();
+    await this.#until(() => this.#servers.received.length > length + 1, 'no call arrives', 0);
+    await pause(REPLY_MS);
   }
 
   /** Gives an order, and waits for what the session reports then. */
@@ -271,16 +296,19 @@ class ServerWalk {
     await this.#host.check?.({ event, status, troupe: this.#troupe });
   }
 
-  async #until(isSo: () => boolean, problem: string | (() => string), passingMs = PASSING_MS): Promise<void> {
+  async #until(isSo: () => boolean, problem: string | (() => string), faster = FASTER): Promise<void> {
     const end = performance.now() + this.#waitMs;
     for (let turns = 0; !isSo(); turns += 1) {
       if (performance.now() > end) throw this.#error(typeof problem === 'string' ? problem : problem());
       if (turns < TURNS_OF_COMMAND) await turn();
-      else {
-        await pause(LOOK_MS);
-        this.#clock.pass(passingMs);
-      }
+      else await this.#look(faster);
     }
+  }
+
+  async #look(faster: number): Promise<void> {
+    const began = performance.now();
+    await pause(LOOK_MS);
+    this.#clock.pass(Math.ceil((performance.now() - began) * faster));
   }
 
   #error(problem: string): Error {
@@ -296,13 +324,26 @@ class ServerWalk {
     this.#held.letGo();
     let isClosed = false;
     const closing = this.#troupe.close().finally(() => (isClosed = true));
-    while (!isClosed) {
-      await pause(LOOK_MS);
-      this.#clock.pass(CLOSING_MS);
-    }
+    while (!isClosed) await this.#look(FASTER_CLOSING);
     await closing;
   }
 }
+
+/** Beside a session in use, the next one asks for a sign-in only if somebody could sign in. */
+function asksForSignIn({ steps }: EdgePath): boolean {
+  return steps.some(
+    ({ event }) =>
+      /error\.actor\.\w+Successor/.test(event.type) &&
+      classify(toFailure((event as { error?: unknown }).error)) === 'authorize',
+  );
+}
+
+/** A user who never signs in. */
+const NOBODY: AuthOptions = {
+  store: createMemoryTokenStore(),
+  redirectUrl: 'http://127.0.0.1:9/callback',
+  onAuthorizationUrl: () => {},
+};
 
 function reachOf(transport: string, { steps }: EdgePath): Reach {
   const isRefusedAtOnce = steps.some(({ event }) => /error\.actor\.open/.test(event.type));

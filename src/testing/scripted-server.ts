@@ -460,7 +460,8 @@ export class ScriptedServer {
 
 /** The answer to the request that opened a stream ends it (MCP 2026-07-28, "Subscriptions"). */
 function endStreamsOf({ body, listens }: Session): void {
-  for (const id of listens.keys()) sendTo(body, { jsonrpc: '2.0', id, result: inNewEra('', stampedWith(id)) });
+  for (const id of listens.keys())
+    sendTo(body, { jsonrpc: '2.0', id, result: inNewEra('', stampedWith(id)) });
   listens.clear();
   body.endStreams?.();
 }

@@ -119,9 +119,7 @@ function causeOfFact(event: ConnectionEvent, reach: Reach): Cause | undefined {
         : undefined;
     }
     case 'session.unreachable':
-      return reach === 'http'
-        ? { by: 'server', order: { listening: false }, calls: event.count }
-        : undefined;
+      return reach === 'http' ? { by: 'server', order: { listening: false }, calls: event.count } : undefined;
     case 'catalog.listChanged':
       changes += 1;
       return { by: 'server', order: { tools: [tool('echo'), tool(`tool-${changes}`)] } };

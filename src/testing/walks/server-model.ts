@@ -11,8 +11,14 @@ import { causeOf, type Reach } from './causes.js';
 
 /** Why no server, user or timer takes a transition, by the state and the event of its name. */
 const BEYOND_REACH: readonly (readonly [RegExp, string])[] = [
-  [/adopt(?:Tools|Refreshed|Successor)\|/, 'A list is adopted without the server, so only a bug makes that fail.'],
-  [/error\.actor\.enrichCatalog/, 'Lists that a server refuses count as empty, so only a bug makes this fail.'],
+  [
+    /adopt(?:Tools|Refreshed|Successor)\|/,
+    'A list is adopted without the server, so only a bug makes that fail.',
+  ],
+  [
+    /error\.actor\.enrichCatalog/,
+    'Lists that a server refuses count as empty, so only a bug makes this fail.',
+  ],
   [/resolve(?:Config|Successor)/, 'An entry that cannot be read is wrong for good, and no sign-in helps.'],
   [/configuring\.beginning/, 'The connection was made anew after a bug in Troupe.'],
   [/ready\|session\.lost/, 'Whatever ends a session that was ready may pass.'],

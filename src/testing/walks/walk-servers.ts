@@ -21,7 +21,8 @@ export class WalkServers {
     this.#script = script;
     this.#program = program;
     this.#remote = remote;
-    this.#inProcess = program === undefined && remote === undefined ? createScriptedServer(script) : undefined;
+    this.#inProcess =
+      program === undefined && remote === undefined ? createScriptedServer(script) : undefined;
   }
 
   static async start(
@@ -55,7 +56,13 @@ export class WalkServers {
   }
 
   /** The servers behave as usual, except for these differences. */
-  async behave({ on, script }: { readonly on?: ServerScript['on']; readonly script?: ServerScript }): Promise<void> {
+  async behave({
+    on,
+    script,
+  }: {
+    readonly on?: ServerScript['on'];
+    readonly script?: ServerScript;
+  }): Promise<void> {
     const whole = { ...this.#script, ...script, on: { ...this.#script.on, ...on } };
     if (this.#inProcess !== undefined) this.#inProcess.script = whole;
     await this.#remote?.send({ script: whole });

@@ -30,7 +30,7 @@ import { WalkServers } from './walk-servers.js';
 
 /** Options of `walkWithServers`. */
 export interface ServerWalkOptions extends ScriptedProgramOptions {
-  /** How long each step may take, in real milliseconds. Default 10,000. */
+  /** How long each step may take, in real milliseconds. Default 30,000. */
   readonly waitMs?: number;
 }
 
@@ -66,7 +66,7 @@ export async function walkWithServers(
   host: HostUnderTest,
   options: ServerWalkOptions = {},
 ): Promise<CausedBy> {
-  const { waitMs = 10_000, ...program } = options;
+  const { waitMs = 30_000, ...program } = options;
   requireKnown('walkWithServers', options, { waitMs: true, main: true, node: true });
   const servers = await WalkServers.start(reachesOf(path), scriptFor(path), program);
   try {
@@ -79,8 +79,11 @@ export async function walkWithServers(
 
 /** Real milliseconds between two looks. */
 const LOOK_MS = 1;
-/** How much faster the clock is than real time: an effect keeps some seconds of real time before its limit. */
+/** How much faster the clock is than real time. An effect that starts something keeps its whole limit. */
+const AS_REAL = 1;
 const FASTER = 4;
+/** Longest real time that counts for one look: a busy machine must not exceed a limit. */
+const MAX_LOOK_MS = 20;
 /** A close may take seconds of the clock, and has no limit that a walk could exceed by mistake. */
 const FASTER_CLOSING = 50;
 /** Looks after which a server repeats what it was ordered to announce. */
@@ -192,18 +195,23 @@ class ServerWalk {
       this.#clock.pass(limitMs);
       for (let turns = 0; turns < MICROTASKS; turns += 1) await null;
     }
-    const faster = CLOSES.test(id) ? FASTER_CLOSING : FASTER;
+    const faster = CLOSES.test(id) ? FASTER_CLOSING : cause.calls === undefined ? AS_REAL : FASTER;
     await this.#until(() => ended !== undefined, `the effect '${id}' does not end`, faster);
     const found = ended as unknown as Ended;
     const isOver = cause.isExpired === true && 'error' in found && 'error' in expected;
     if (!isOver && outcome(found) !== outcome(expected))
-      throw this.#error(`the effect '${id}' ended with ${told(found)}, and should end with ${told(expected)}`);
+      throw this.#error(
+        `the effect '${id}' ended with ${told(found)}, and should end with ${told(expected)}`,
+      );
   }
 
   /** The server answers a call, so that no later answer within the same millisecond counts as a sign of life. */
   async #heardNow(): Promise<void> {
     let isAnswered = false;
-    this.#connection?.callTool('echo', {}).then(() => (isAnswered = true), () => {});
+    this.#connection?.callTool('echo', {}).then(
+      () => (isAnswered = true),
+      () => {},
+    );
     await this.#until(() => isAnswered, 'no call is answered', 0);
   }
 
@@ -308,11 +316,13 @@ class ServerWalk {
   async #look(faster: number): Promise<void> {
     const began = performance.now();
     await pause(LOOK_MS);
-    this.#clock.pass(Math.ceil((performance.now() - began) * faster));
+    this.#clock.pass(Math.ceil(Math.min(performance.now() - began, MAX_LOOK_MS) * faster));
   }
 
   #error(problem: string): Error {
-    const seen = this.#servers.received.slice(-MAX_SHOWN).map(({ session, method }) => `${session}: ${method}`);
+    const seen = this.#servers.received
+      .slice(-MAX_SHOWN)
+      .map(({ session, method }) => `${session}: ${method}`);
     const { title } = this.#path;
     return new Error(
       `${this.#step} of '${title}': ${problem}. The server has received, by session: ${seen.join(', ') || 'nothing'}.`,
@@ -351,14 +361,18 @@ function reachOf(transport: string, { steps }: EdgePath): Reach {
 }
 
 function reachesOf(path: EdgePath<ConnectionMachine>): ReadonlySet<Reach> {
-  const reloads = path.steps.flatMap(({ event }) => (event.type === 'connection.reload' ? [event.transport] : []));
+  const reloads = path.steps.flatMap(({ event }) =>
+    event.type === 'connection.reload' ? [event.transport] : [],
+  );
   return new Set([path.input.transport, ...reloads].map((transport) => reachOf(transport, path)));
 }
 
 /** What a server must be from its start on, so that everything in the path can happen to it. */
 function scriptFor({ input, steps }: EdgePath<ConnectionMachine>): ServerScript {
   const has = (isSo: (event: EventObject) => boolean): boolean => steps.some(({ event }) => isSo(event));
-  const isMute = has((event) => 'output' in event && (event.output as { isOpen?: unknown } | null)?.isOpen === false);
+  const isMute = has(
+    (event) => 'output' in event && (event.output as { isOpen?: unknown } | null)?.isOpen === false,
+  );
   const lists = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } };
   const isCut = has(({ type }) => type === 'session.unreachable');
   return {

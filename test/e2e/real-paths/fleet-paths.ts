@@ -57,6 +57,7 @@ export function fleetPaths(): void {
       const second = await controlled();
       await (await life.troupe.add('second', second.config)).ready();
       expect(life.troupe.tools.map(({ server }) => server).toSorted()).toEqual([SERVER, 'second']);
+      await life.troupe.connection('second')?.stop();
       await life.troupe.close();
       expect(actorOf('manager').getSnapshot().value).toMatchObject({ phase: 'closed' });
     });

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
-import { controlHttpServer, type ControlledHttpServer } from '../../../src/testing/http/control-http-server.js';
+import {
+  controlHttpServer,
+  type ControlledHttpServer,
+} from '../../../src/testing/http/control-http-server.js';
 import { text, tool } from '../../../src/testing/ordinary-answers.js';
 import type { HttpReply, ServerScript } from '../../../src/testing/server-script.js';
 import { useLeakCheck } from '../../support/leak-check.js';

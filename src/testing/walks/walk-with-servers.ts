@@ -2,7 +2,8 @@
  * Walks a path of the connection chart with real servers: each event becomes an order to a scripted server, a command of the
  * host, or the passing of time. Transports, processes, requests and the host itself are real.
  *
- * Effects wait for the walk (`held-connection.ts`), so no transition depends on which of two things is faster.
+ * Effects wait for the walk (`held-connection.ts`), so no transition depends on which of two things is faster. Longer than 300
+ * lines because it documents the public function, and a step needs the state of the whole walk.
  */
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { EventObject } from 'xstate';
@@ -10,8 +11,6 @@ import type { ConnectionEvent } from '../../../machines/connection/connection.ev
 import type { ConnectionMachine } from '../../../machines/connection/connection.machine.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import { classify, toFailure } from '../../../machines/policy/failure.js';
-import type { AuthOptions } from '../../auth/auth-options.js';
-import { createMemoryTokenStore } from '../../auth/stores/token-store.js';
 import { canonicalJson } from '../../json/write-json.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../runtime/troupe.js';
@@ -20,12 +19,12 @@ import { requireKnown } from '../../text/option-names.js';
 import { MODEL_START } from '../connection-model.js';
 import type { EdgePath } from '../edge-paths.js';
 import type { ScriptedProgramOptions } from '../scripted-program.js';
-import type { ServerScript } from '../server-script.js';
 import type { HostUnderTest, WalkedStep } from '../walk-host.js';
 import { causeOf, type Cause, type CausedBy, type Reach } from './causes.js';
 import { HeldConnection, type Ended } from './held-connection.js';
 import { slotOf } from './server-model.js';
 import { createWalkClock, type WalkClock } from './walk-clock.js';
+import { asksForSignIn, NOBODY, reachesOf, reachOf, scriptFor } from './walk-plan.js';
 import { WalkServers } from './walk-servers.js';
 
 /** Options of `walkWithServers`. */
@@ -187,17 +186,17 @@ class ServerWalk {
     const expected: Ended =
       'error' in event ? { error: event.error } : { output: (event as { output?: unknown }).output };
     if (cause.isGiven === true) return this.#held.give(id, expected);
-    let ended: Ended | undefined;
+    const end: { how?: Ended } = {};
     const limitMs = this.#held.limitOf(id);
-    if (cause.calls === undefined) this.#held.begin(id, (how) => (ended = how));
-    else await this.#refusedMeanwhile(() => this.#held.begin(id, (how) => (ended = how)));
-    for (let steps = 0; cause.isExpired === true && ended === undefined && steps < STEPS; steps += 1) {
+    if (cause.calls === undefined) this.#held.begin(id, (how) => (end.how = how));
+    else await this.#refusedMeanwhile(() => this.#held.begin(id, (how) => (end.how = how)));
+    for (let steps = 0; cause.isExpired === true && end.how === undefined && steps < STEPS; steps += 1) {
       this.#clock.pass(limitMs);
-      for (let turns = 0; turns < MICROTASKS; turns += 1) await null;
+      for (let turns = 0; turns < MICROTASKS; turns += 1) await Promise.resolve();
     }
     const faster = CLOSES.test(id) ? FASTER_CLOSING : cause.calls === undefined ? AS_REAL : FASTER;
-    await this.#until(() => ended !== undefined, `the effect '${id}' does not end`, faster);
-    const found = ended as unknown as Ended;
+    await this.#until(() => end.how !== undefined, `the effect '${id}' does not end`, faster);
+    const found = end.how as Ended;
     const isOver = cause.isExpired === true && 'error' in found && 'error' in expected;
     if (!isOver && outcome(found) !== outcome(expected))
       throw this.#error(
@@ -332,60 +331,11 @@ class ServerWalk {
   async #close(): Promise<void> {
     await this.#servers.behave({}).catch(() => {});
     this.#held.letGo();
-    let isClosed = false;
-    const closing = this.#troupe.close().finally(() => (isClosed = true));
-    while (!isClosed) await this.#look(FASTER_CLOSING);
+    const closed = { isOver: false };
+    const closing = this.#troupe.close().finally(() => (closed.isOver = true));
+    while (!closed.isOver) await this.#look(FASTER_CLOSING);
     await closing;
   }
-}
-
-/** Beside a session in use, the next one asks for a sign-in only if somebody could sign in. */
-function asksForSignIn({ steps }: EdgePath): boolean {
-  return steps.some(
-    ({ event }) =>
-      /error\.actor\.\w+Successor/.test(event.type) &&
-      classify(toFailure((event as { error?: unknown }).error)) === 'authorize',
-  );
-}
-
-/** A user who never signs in. */
-const NOBODY: AuthOptions = {
-  store: createMemoryTokenStore(),
-  redirectUrl: 'http://127.0.0.1:9/callback',
-  onAuthorizationUrl: () => {},
-};
-
-function reachOf(transport: string, { steps }: EdgePath): Reach {
-  const isRefusedAtOnce = steps.some(({ event }) => /error\.actor\.open/.test(event.type));
-  return transport === 'http' && isRefusedAtOnce ? 'sse' : (transport as Reach);
-}
-
-function reachesOf(path: EdgePath<ConnectionMachine>): ReadonlySet<Reach> {
-  const reloads = path.steps.flatMap(({ event }) =>
-    event.type === 'connection.reload' ? [event.transport] : [],
-  );
-  return new Set([path.input.transport, ...reloads].map((transport) => reachOf(transport, path)));
-}
-
-/** What a server must be from its start on, so that everything in the path can happen to it. */
-function scriptFor({ input, steps }: EdgePath<ConnectionMachine>): ServerScript {
-  const has = (isSo: (event: EventObject) => boolean): boolean => steps.some(({ event }) => isSo(event));
-  const isMute = has(
-    (event) => 'output' in event && (event.output as { isOpen?: unknown } | null)?.isOpen === false,
-  );
-  const lists = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true } };
-  const isCut = has(({ type }) => type === 'session.unreachable');
-  return {
-    ...(input.transport === 'in-process' && { era: 'new' }),
-    capabilities: isMute ? { tools: {}, resources: { subscribe: true } } : lists,
-    stubborn: has((event) => 'error' in event && (event.error as { code?: unknown }).code === 'not-released'),
-    on: {
-      'resources/list': { result: { resources: [] } },
-      'resources/templates/list': { result: { resourceTemplates: [] } },
-      'resources/subscribe': { result: {} },
-      ...(isCut && { GET: { http: { status: 405 } } }),
-    },
-  };
 }
 
 /** As far as the chart distinguishes ends of an effect. */

@@ -106,8 +106,6 @@ function causeOfFailure(slot: string, failure: Failure, reach: Reach): Cause | u
   }
 }
 
-let changes = 0;
-
 function causeOfFact(event: ConnectionEvent, reach: Reach): Cause | undefined {
   switch (event.type) {
     case 'session.lost': {
@@ -121,8 +119,7 @@ function causeOfFact(event: ConnectionEvent, reach: Reach): Cause | undefined {
     case 'session.unreachable':
       return reach === 'http' ? { by: 'server', order: { listening: false }, calls: event.count } : undefined;
     case 'catalog.listChanged':
-      changes += 1;
-      return { by: 'server', order: { tools: [tool('echo'), tool(`tool-${changes}`)] } };
+      return { by: 'server', order: { tools: [tool('echo'), tool('another')] } };
     case 'catalog.extrasChanged':
       return {
         by: 'server',

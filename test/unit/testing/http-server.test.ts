@@ -113,7 +113,7 @@ describe('a scripted server over HTTP', () => {
     await remote.send({ listening: false });
     await expect(echo(troupe)).rejects.toThrow(Error);
     await remote.send({ listening: true });
-    await troupe.connection('docs')!.ready();
+    await troupe.connection('docs')!.restart();
     expect(await echo(troupe)).toMatchObject(ANSWERED);
   });
 
@@ -124,7 +124,7 @@ describe('a scripted server over HTTP', () => {
     const troupe = await started(remote.config);
     expect(await echo(troupe)).toMatchObject(ANSWERED);
     await expect(echo(troupe)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    await troupe.connection('docs')!.ready();
+    await troupe.connection('docs')!.restart();
     const call = troupe.callTool('mcp__docs__echo', {}, { timeoutMs: 50 });
     await expect(call).rejects.toMatchObject({ code: 'TIMEOUT' });
   });

@@ -42,7 +42,7 @@ describe('a walk with servers', () => {
     const wrong = path.steps.map((step, at) =>
       at < path.steps.length - 1 ? step : { ...step, state: 'ready' },
     );
-    const walk = walkWithServers({ ...path, steps: wrong }, { open }, { waitMs: 50 });
+    const walk = walkWithServers({ ...path, steps: wrong }, { open }, { waitMs: 2_000 });
     await expect(walk).rejects.toThrow(
       /^Step 3 \('xstate\.done\.actor\.handshake'\) of .*: the status is 'handshaking' \('listing'\), and should be 'ready' .*received, by session: 1: initialize/s,
     );

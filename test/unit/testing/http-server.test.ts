@@ -119,14 +119,15 @@ describe('a scripted server over HTTP', () => {
 
   it('crashes in the midst of a call, is slow, writes garbage, and is silent.', async () => {
     const remote = await serving({
-      on: { 'tools/call': [{ afterMs: 20, garbage: 'not JSON' }, { fault: 'crash' }, { fault: 'silent' }] },
+      on: { 'tools/call': [{ afterMs: 20, garbage: 'not JSON' }, { fault: 'crash' }] },
     });
     const troupe = await started(remote.config);
     expect(await echo(troupe)).toMatchObject(ANSWERED);
     await expect(echo(troupe)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    await troupe.connection('docs')!.restart();
-    const call = troupe.callTool('mcp__docs__echo', {}, { timeoutMs: 50 });
-    await expect(call).rejects.toMatchObject({ code: 'TIMEOUT' });
+    await remote.send({ script: { on: { 'tools/call': { fault: 'silent' } } } });
+    const other = await started(remote.config);
+    const call = other.callTool('mcp__docs__echo', {}, { timeoutMs: 50 });
+    await expect(call).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
   });
 
   it('ends the stream of its own messages, which is opened again.', async () => {

@@ -59,6 +59,7 @@ const ROOMS = [
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
   'src/auth': ['stores', 'account'],
+  'src/testing': ['http', 'walks'],
   'src/cli': ['arguments', 'output', 'prompts', 'background', 'console', 'commands', 'declarations'],
   'src/config': ['entry', 'hosts', 'files'],
   'src/event-log': ['format', 'record', 'replay'],

@@ -150,7 +150,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
       errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
-      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost
+      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost walkWithServers serverModel beyondReach controlHttpServer
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
@@ -158,7 +158,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
       MatchRequests RecordedRequest UnmatchedRequest RunOptions
-      ConnectionMachine HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
+      CausedBy ConnectionMachine ControlledHttpServer HostCommand HostModel HostUnderCommands HostUnderTest HttpReply
+      HttpServerOptions ServerWalkOptions TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),

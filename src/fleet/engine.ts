@@ -20,7 +20,7 @@
  */
 import { TroupeError } from '../errors.js';
 
-/** Why an operation of an engine failed. */
+/** Why an operation of a fleet failed. */
 export type FleetErrorCode =
   /** The engine cannot be reached, does not answer in time, or refuses the operation. */
   | 'engine-unavailable'
@@ -29,9 +29,13 @@ export type FleetErrorCode =
   /** The host did not answer in time, or its answer failed. What it was asked for may have happened. */
   | 'host-failed'
   /** The text is longer than 1,000,000 bytes. */
-  | 'text-too-long';
+  | 'text-too-long'
+  /** The entry was sealed with a key that this host does not have. */
+  | 'wrong-key'
+  /** The entry was changed by somebody without the key, or stored under another name. */
+  | 'entry-broken';
 
-/** An operation of a fleet's engine failed. */
+/** An operation of a fleet failed. */
 export class FleetError extends TroupeError {
   readonly code: FleetErrorCode;
 

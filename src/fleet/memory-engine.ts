@@ -66,9 +66,11 @@ class MemoryEngine implements FleetEngine {
   async acquire(name: string, holder: string, ttlMs: number): Promise<FleetLease | undefined> {
     const held = this.#open.#leases.get(checkName(name));
     const now = performance.now();
-    if (held !== undefined && held.holder !== checkName(holder) && held.deadline > now) return undefined;
+    checkName(holder);
+    checkTtl(ttlMs);
+    if (held !== undefined && held.holder !== holder && held.deadline > now) return undefined;
     const token = this.#next().padStart(16, '0');
-    const lease: FleetLease = { name, holder, ttlMs: checkTtl(ttlMs), token, deadline: now + ttlMs };
+    const lease: FleetLease = { name, holder, ttlMs, token, deadline: now + ttlMs };
     this.#leases.set(name, lease);
     return lease;
   }

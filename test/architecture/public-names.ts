@@ -219,4 +219,22 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ToolField ToolSearchOptions ToolSource
     `),
   },
+  {
+    subpath: './fleet',
+    target: 'src/fleet/index',
+    values: names('FleetError createFleet createMemoryEngine'),
+    types: names('Fleet FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine FleetOptions StopFleet'),
+  },
+  {
+    subpath: './fleet-redis',
+    target: 'src/adapters/fleet-redis',
+    values: names('FleetError createRedisEngine'),
+    types: names('FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine RedisEngineOptions StopFleet'),
+  },
+  {
+    subpath: './fleet-nats',
+    target: 'src/adapters/fleet-nats',
+    values: names('FleetError createNatsEngine'),
+    types: names('FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine NatsEngineOptions StopFleet'),
+  },
 ];

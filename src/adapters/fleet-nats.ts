@@ -114,7 +114,8 @@ class NatsEngine implements FleetEngine {
     checkText(value);
     const revision = await this.#inBucket('', (kv) => {
       if (ifVersion === undefined) return kv.put(subject, value);
-      const writing = ifVersion === '0' ? kv.create(subject, value) : kv.update(subject, value, Number(ifVersion));
+      const writing =
+        ifVersion === '0' ? kv.create(subject, value) : kv.update(subject, value, Number(ifVersion));
       return unlessTaken(writing);
     });
     return revision === undefined ? undefined : String(revision);
@@ -185,7 +186,8 @@ class NatsEngine implements FleetEngine {
         const bornAt = await this.#bornAt(bucket, ttlMs);
         if (bornAt === undefined) return undefined;
         const sentAt = performance.now();
-        const revision = (await unlessTaken(kv.create(subject, holder))) ?? (await again(kv, subject, holder));
+        const revision =
+          (await unlessTaken(kv.create(subject, holder))) ?? (await again(kv, subject, holder));
         if (revision === undefined) return undefined;
         const token = `${digits(bornAt)}.${digits(revision)}`;
         const lease: FleetLease = { name, holder, ttlMs, token, deadline: sentAt + ttlMs };
@@ -270,7 +272,10 @@ class NatsEngine implements FleetEngine {
   async read(log: string, after: string): Promise<readonly FleetLine[]> {
     const filter = this.#subject('s', log);
     return this.#inLogs(async ({ js }) => {
-      const from = after === '0' ? {} : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: Number(after) + 1 };
+      const from =
+        after === '0'
+          ? {}
+          : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: Number(after) + 1 };
       const consumer = await js.consumers.get(this.#logStream, { filter_subjects: filter, ...from });
       const lines: FleetLine[] = [];
       if ((await consumer.info()).num_pending === 0) return lines;
@@ -475,7 +480,9 @@ function toSubject(name: string): string {
 }
 
 function toName(subject: string): string {
-  const parts = subject.split('.').map((part) => (part === '-' ? '' : Buffer.from(part, 'base64url').toString()));
+  const parts = subject
+    .split('.')
+    .map((part) => (part === '-' ? '' : Buffer.from(part, 'base64url').toString()));
   return parts.join('/');
 }
 

@@ -276,7 +276,12 @@ class RedisEngine implements FleetEngine {
       const page = await this.#link.run(() =>
         this.#commands.xRange(key, from === '0' ? '-' : `(${from}`, '+', { COUNT: PAGE }),
       );
-      lines.push(...(page ?? []).map(({ id, message }) => ({ cursor: String(id), line: String(message['line'] ?? '') })));
+      lines.push(
+        ...(page ?? []).map(({ id, message }) => ({
+          cursor: String(id),
+          line: String(message['line'] ?? ''),
+        })),
+      );
       if (page === null || page.length < PAGE) return lines;
     }
   }
@@ -343,7 +348,7 @@ class RedisEngine implements FleetEngine {
     if (!keys.endsWith('/')) return [keys];
     const prefix = this.#prefixOf('e');
     const found: string[] = [];
-    for (let cursor = '0'; ; ) {
+    for (let cursor = '0'; ;) {
       const step = await this.#link.run(() =>
         this.#commands.scan(cursor, { MATCH: toPattern(prefix + keys), COUNT: PAGE }),
       );

@@ -23,10 +23,16 @@ export class EngineLink {
   #problem = 'it was not reached yet';
 
   /** Throws a `TypeError` for options that cannot be used. It does not show the address, which may have a password. */
-  constructor(called: string, { address, namespace = 'troupe', timeoutMs = 1_000 }: EngineOptions, protocols: RegExp) {
+  constructor(
+    called: string,
+    { address, namespace = 'troupe', timeoutMs = 1_000 }: EngineOptions,
+    protocols: RegExp,
+  ) {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || !protocols.test(url.protocol) || url.hostname === '') {
-      throw new TypeError(`${called}: the 'address' must be a URL with a host that matches ${protocols.source}.`);
+      throw new TypeError(
+        `${called}: the 'address' must be a URL with a host that matches ${protocols.source}.`,
+      );
     }
     if (!/^[\w-]{1,32}$/.test(namespace))
       throw new TypeError(`${called}: the 'namespace' must have 1 to 32 letters, digits, '-' or '_'.`);
@@ -59,7 +65,10 @@ export class EngineLink {
 
   get error(): FleetError {
     const { host } = this.address;
-    return new FleetError('engine-unavailable', `The fleet's engine at ${host} cannot be used: ${this.#problem}.`);
+    return new FleetError(
+      'engine-unavailable',
+      `The fleet's engine at ${host} cannot be used: ${this.#problem}.`,
+    );
   }
 
   /** Runs an operation, within the limit. Only before the first link is there, it waits for that. */

@@ -36,7 +36,9 @@ export class FleetKey {
   seal(name: string, text: string): string {
     const [{ id, bytes }] = this.#keys;
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, bytes, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(name));
+    const cipher = createCipheriv(CIPHER, bytes, nonce, { authTagLength: TAG_BYTES }).setAAD(
+      Buffer.from(name),
+    );
     const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `${FORMAT}.${id}.${sealed.toString('base64url')}`;
   }
@@ -56,7 +58,9 @@ export class FleetKey {
       const [nonce, tag] = [bytes.subarray(0, NONCE_BYTES), bytes.subarray(-TAG_BYTES)];
       const decipher = createDecipheriv(CIPHER, key.bytes, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(Buffer.from(name)).setAuthTag(tag);
-      return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      return (
+        decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      );
     } catch {
       const message = `The entry '${name}' of the fleet cannot be opened: it was changed without the key, or by a newer version.`;
       throw new FleetError('entry-broken', message);
@@ -72,7 +76,9 @@ const ADVICE =
 function toKey(text: string): Key {
   const given = typeof text === 'string' ? text.trim() : '';
   const isHex = /^[0-9a-f]{64}$/i.test(given);
-  const raw = /^[\w+/-]{43}=?$/.test(given) ? Buffer.from(given, 'base64') : Buffer.from(isHex ? given : '', 'hex');
+  const raw = /^[\w+/-]{43}=?$/.test(given)
+    ? Buffer.from(given, 'base64')
+    : Buffer.from(isHex ? given : '', 'hex');
   if (raw.length !== KEY_BYTES) throw new TypeError(ADVICE);
   const bytes = Buffer.from(hkdfSync('sha256', raw, '', 'troupe fleet entries', KEY_BYTES));
   return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) };

@@ -148,7 +148,12 @@ function nameOf(owner: TokenOwner): string {
 }
 
 /** A write of this turn may have been carried out although it seemed to fail: then the version has moved on. */
-async function writeInTurn(entries: SealedEntries, name: string, signIn: StoredSignIn, turn: Turn): Promise<void> {
+async function writeInTurn(
+  entries: SealedEntries,
+  name: string,
+  signIn: StoredSignIn,
+  turn: Turn,
+): Promise<void> {
   let version = await entries.write(name, signIn, turn.version ?? '0');
   if (version === undefined && performance.now() < turn.lease.deadline) {
     version = await entries.write(name, signIn, (await entries.read(name)).version);
@@ -164,7 +169,10 @@ interface LeaseTerms {
   readonly signal: AbortSignal;
 }
 
-async function acquire(engine: FleetEngine, { name, holder, leaseMs, signal }: LeaseTerms): Promise<FleetLease> {
+async function acquire(
+  engine: FleetEngine,
+  { name, holder, leaseMs, signal }: LeaseTerms,
+): Promise<FleetLease> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (performance.now() < giveUpAt) {
     signal.throwIfAborted();
@@ -202,7 +210,10 @@ function sharedTrust(entries: SealedEntries): TrustStore {
     has: async (hash) => Object.hasOwn(await known(), hash),
     list: async () => Object.values(await known()),
     trust: (request) =>
-      entries.change(TRUSTED, (value) => ({ ...(value as Trusted), [request.hash]: toTrustedEntry(request) })),
+      entries.change(TRUSTED, (value) => ({
+        ...(value as Trusted),
+        [request.hash]: toTrustedEntry(request),
+      })),
     revoke: (hash) =>
       entries.change(TRUSTED, (value) => {
         const { [hash]: _, ...others } = (value ?? {}) as Trusted;

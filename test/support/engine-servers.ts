@@ -1,6 +1,6 @@
 /**
  * Real engines for the tests: each on a free port of this machine with a folder of its own, ended by its pid. Needs
- * `redis-server` and `nats-server` on the PATH; `tools/optional-programs.mjs` leaves out the suites that lack theirs.
+ * `redis-server` and `nats-server`; a suite that lacks its own is left out (`tools/optional-programs.mjs`).
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { createNatsEngine } from '../../src/adapters/fleet-nats.js';
 import { createRedisEngine } from '../../src/adapters/fleet-redis.js';
 import type { FleetEngine } from '../../src/fleet/engine.js';
+import { programPath } from './left-out.js';
 
 export type EngineKind = 'redis' | 'nats';
 
@@ -40,6 +41,10 @@ export class EngineServer {
     this.#password = password;
   }
 
+  static isInstalled(kind: EngineKind): boolean {
+    return programPath(`${kind}-server`) !== undefined;
+  }
+
   static async start(kind: EngineKind, password = ''): Promise<EngineServer> {
     const server = new EngineServer(kind, await freePort(), password);
     await server.start();
@@ -58,7 +63,8 @@ export class EngineServer {
   }
 
   async start(): Promise<void> {
-    const child = spawn(`${this.#kind}-server`, this.#arguments(), { stdio: ['ignore', 'pipe', 'pipe'] });
+    const program = programPath(`${this.#kind}-server`) ?? '';
+    const child = spawn(program, this.#arguments(), { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     let text = '';
     await new Promise<void>((resolve, reject) => {
@@ -76,7 +82,18 @@ export class EngineServer {
   #arguments(): readonly string[] {
     const [port, password, folder] = [String(this.#port), this.#password, this.#folder];
     if (this.#kind === 'redis') {
-      const own = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes'];
+      const own = [
+        '--port',
+        port,
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        folder,
+        '--save',
+        '',
+        '--appendonly',
+        'yes',
+      ];
       return password === '' ? own : [...own, '--requirepass', password];
     }
     const file = `${folder}.conf`;

@@ -22,11 +22,16 @@ describe('the memory engine', () => {
   });
 });
 
+function describeEngines(what: string, suite: (kind: EngineKind) => void): void {
+  for (const kind of ['redis', 'nats'] as const)
+    describe.skipIf(!EngineServer.isInstalled(kind))(`${kind}: ${what}`, () => suite(kind));
+}
+
 /** A lease lasts shorter here than in use, so that its loss is soon over. */
 const TTL_MS = 300;
 const LIMIT_MS = 250;
 
-describe.each<EngineKind>(['redis', 'nats'])('the %s engine', (kind) => {
+describeEngines('what the engine promises', (kind) => {
   useLeakCheck();
   let server: EngineServer;
   let a: FleetEngine;
@@ -50,7 +55,7 @@ describe.each<EngineKind>(['redis', 'nats'])('the %s engine', (kind) => {
   });
 });
 
-describe.each<EngineKind>(['redis', 'nats'])('a fault of %s', (kind) => {
+describeEngines('a fault', (kind) => {
   useLeakCheck();
   let server: EngineServer;
   let a: FleetEngine;
@@ -77,8 +82,20 @@ describe.each<EngineKind>(['redis', 'nats'])('a fault of %s', (kind) => {
     const lease = await held(a, 'frozen', 'a', TTL_MS);
     server.freeze();
     const startedAt = performance.now();
-    const operations = [a.get('x'), a.put('x', '1'), a.remove('y'), a.acquire('x', 'a', TTL_MS), a.renew(lease)];
-    const more = [a.release(lease), a.ask('b', 'x', LIMIT_MS), a.append('l', ['x']), a.read('l', '0'), a.take('b', 1, 1)];
+    const operations = [
+      a.get('x'),
+      a.put('x', '1'),
+      a.remove('y'),
+      a.acquire('x', 'a', TTL_MS),
+      a.renew(lease),
+    ];
+    const more = [
+      a.release(lease),
+      a.ask('b', 'x', LIMIT_MS),
+      a.append('l', ['x']),
+      a.read('l', '0'),
+      a.take('b', 1, 1),
+    ];
     const results = await Promise.allSettled([...operations, ...more]);
     server.thaw();
     expect(performance.now() - startedAt).toBeLessThan(LIMIT_MS * 2);
@@ -119,7 +136,12 @@ describe.each<EngineKind>(['redis', 'nats'])('a fault of %s', (kind) => {
     await isSeen('w/goes', undefined);
     await a.put('w/stays', 'new');
     await isSeen('w/stays', 'new');
-    await eventually(() => a.append('log', ['new']).then(() => true, () => undefined));
+    await eventually(() =>
+      a.append('log', ['new']).then(
+        () => true,
+        () => undefined,
+      ),
+    );
     expect((await b.read('log', '0')).map(({ line }) => line)).toEqual(['new']);
 
     const next = await held(b, 'only', 'b', TTL_MS);
@@ -151,7 +173,7 @@ describe.each<EngineKind>(['redis', 'nats'])('a fault of %s', (kind) => {
   });
 });
 
-describe.each<EngineKind>(['redis', 'nats'])('a password of %s', (kind) => {
+describeEngines('a password', (kind) => {
   useLeakCheck();
 
   it('is used, and appears in no error.', async () => {
@@ -160,7 +182,10 @@ describe.each<EngineKind>(['redis', 'nats'])('a password of %s', (kind) => {
     await right.put('x', 'y');
     const wrong = server.connect({ password: 'wrong-password', timeoutMs: LIMIT_MS });
     const error = await wrong.get('x').catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'engine-unavailable', message: expect.stringContaining(server.host) });
+    expect(error).toMatchObject({
+      code: 'engine-unavailable',
+      message: expect.stringContaining(server.host),
+    });
     expect(String((error as Error).stack) + JSON.stringify(error)).not.toContain('password@');
     expect(String((error as Error).message)).not.toContain('wrong-password');
     await Promise.all([right.close(), wrong.close()]);

@@ -5,7 +5,23 @@ import type { FleetEngine, FleetLease } from '../../../src/fleet/engine.js';
 const TTL_MS = 300;
 
 /** Characters that mean something to an engine, and such as take several bytes. */
-const ODD = ['*', '>', 'a b', 'line\nline', '.', '..', 'a.b', '?', '[x]', String.raw`\ `, 'ü€😀', '-', '%2F', '{t}:e', '\0'];
+const ODD = [
+  '*',
+  '>',
+  'a b',
+  'line\nline',
+  '.',
+  '..',
+  'a.b',
+  '?',
+  '[x]',
+  String.raw`\ `,
+  'ü€😀',
+  '-',
+  '%2F',
+  '{t}:e',
+  '\0',
+];
 
 export type Contract = (a: FleetEngine, b: FleetEngine) => Promise<void>;
 
@@ -20,8 +36,12 @@ export async function eventually<T>(fn: () => Promise<T | undefined> | T | undef
   }
 }
 
-export const held = (engine: FleetEngine, name: string, holder: string, ttlMs = TTL_MS): Promise<FleetLease> =>
-  eventually(() => engine.acquire(name, holder, ttlMs));
+export const held = (
+  engine: FleetEngine,
+  name: string,
+  holder: string,
+  ttlMs = TTL_MS,
+): Promise<FleetLease> => eventually(() => engine.acquire(name, holder, ttlMs));
 
 export const CONTRACT: Readonly<Record<string, Contract>> = {
   'E1: an entry is replaced only in the version that was read.': async (a, b) => {
@@ -32,7 +52,9 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
     expect(await a.put('e1/x', 'three', { ifVersion: first })).toBeUndefined();
     expect(await a.get('e1/x')).toEqual({ value: 'two', version: second });
 
-    const racing = Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).put('e1/race', String(i), { ifVersion: '0' }));
+    const racing = Array.from({ length: 20 }, (_, i) =>
+      (i % 2 ? a : b).put('e1/race', String(i), { ifVersion: '0' }),
+    );
     expect((await Promise.all(racing)).filter((version) => version !== undefined)).toHaveLength(1);
   },
 
@@ -79,7 +101,12 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
     await a.put('e3/below/it', 'deep');
     await a.put('e3x', 'else again');
     await eventually(() => (all.get('e3/below/it') === 'deep' ? true : undefined));
-    expect([all.get('e3/*'), all.get('e3/>'), all.has('e3x'), all.size]).toEqual(['new', undefined, false, ODD.length + 1]);
+    expect([all.get('e3/*'), all.get('e3/>'), all.has('e3x'), all.size]).toEqual([
+      'new',
+      undefined,
+      false,
+      ODD.length + 1,
+    ]);
     await eventually(() => (one.at(-1) === 'new' ? true : undefined));
 
     await Promise.all([stop(), stopOne(), stop()]);
@@ -129,10 +156,16 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
       if (data === 'fail') throw new Error('secret');
       return data === 'long' ? 'x'.repeat(1_000_001) : data === 'never' ? new Promise(() => {}) : `${data}!`;
     });
-    const ask = (data: string, host = 'e6 *.>', limitMs = 1_000): Promise<string> => a.ask(host, data, limitMs);
-    expect(await Promise.all([ask('line one\nline two'), ask(''), ask('ü 1 2')])).toEqual(['line one\nline two!', '!', 'ü 1 2!']);
+    const ask = (data: string, host = 'e6 *.>', limitMs = 1_000): Promise<string> =>
+      a.ask(host, data, limitMs);
+    expect(await Promise.all([ask('line one\nline two'), ask(''), ask('ü 1 2')])).toEqual([
+      'line one\nline two!',
+      '!',
+      'ü 1 2!',
+    ]);
     expect(await ask('x'.repeat(500_000))).toHaveLength(500_001);
-    for (const data of ['fail', 'long']) await expect(ask(data)).rejects.toMatchObject({ code: 'host-failed' });
+    for (const data of ['fail', 'long'])
+      await expect(ask(data)).rejects.toMatchObject({ code: 'host-failed' });
     await expect(ask('never', 'e6 *.>', 30)).rejects.toMatchObject({ code: 'host-failed' });
     await expect(ask('x', 'e6 else')).rejects.toMatchObject({ code: 'host-not-found' });
     await stop();
@@ -168,8 +201,13 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
     const after = async (index: number): Promise<readonly string[]> =>
       (await a.read('e8 *', lines[index]?.cursor ?? '')).map(({ line }) => line);
     expect([await after(1), await after(2)]).toEqual([['three\n'], []]);
-    await a.append('e8 many', Array.from({ length: 2_500 }, (_, i) => String(i)));
-    expect((await b.read('e8 many', '0')).map(({ line }) => Number(line))).toEqual(Array.from({ length: 2_500 }, (_, i) => i));
+    await a.append(
+      'e8 many',
+      Array.from({ length: 2_500 }, (_, i) => String(i)),
+    );
+    expect((await b.read('e8 many', '0')).map(({ line }) => Number(line))).toEqual(
+      Array.from({ length: 2_500 }, (_, i) => i),
+    );
     await a.drop('e8 *');
     expect(await b.read('e8 *', '0')).toEqual([]);
   },

@@ -13,11 +13,11 @@ interface Report {
 const { readTestReport } = (await import(
   new URL('../../../tools/test-report.mjs', import.meta.url).href
 )) as {
-  readTestReport(path: string, hasPassed: boolean, project: string, shells: readonly unknown[]): Report;
+  readTestReport(path: string, hasPassed: boolean, project: string, missing: readonly unknown[]): Report;
 };
-const { missingShells } = (await import(
-  new URL('../../../tools/missing-shells.mjs', import.meta.url).href
-)) as { missingShells(path: string): readonly { readonly name: string; readonly reason: string }[] };
+const { missingPrograms } = (await import(
+  new URL('../../../tools/optional-programs.mjs', import.meta.url).href
+)) as { missingPrograms(path: string, others: readonly string[]): readonly { readonly name: string }[] };
 
 const folder = mkdtempSync(join(tmpdir(), 'troupe-report-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,7 @@ function reportOf(skipped: readonly string[]): Report {
   const counts = { numPassedTests: 1, numFailedTests: 0, numPendingTests: skipped.length, numTodoTests: 0 };
   const name = join(folder, 'test/e2e/cli/completion.test.ts');
   writeFileSync(path, JSON.stringify({ ...counts, testResults: [{ name, assertionResults }] }));
-  return readTestReport(path, true, folder, missingShells(folder));
+  return readTestReport(path, true, folder, missingPrograms(folder, []));
 }
 
 describe('a skipped test', () => {

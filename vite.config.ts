@@ -97,7 +97,7 @@ const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /** What few hosts use is minified, too. */
-const RARELY_USED = /^src\/(?:fleet|adapters\/fleet-)/;
+const RARELY_USED = /\/src\/(?:fleet\/|adapters\/fleet-)/;
 
 /** After the parts: they take along what they load. */
 const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));
@@ -106,7 +106,9 @@ const minifiedPackages: Plugin = {
   name: 'minified-packages',
   async generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type !== 'chunk' || !(file.name in LARGE_PACKAGES || RARELY_USED.test(file.name))) continue;
+      if (file.type !== 'chunk') continue;
+      const isRare = file.moduleIds.length > 0 && file.moduleIds.every((id) => RARELY_USED.test(id));
+      if (!isRare && !(file.name in LARGE_PACKAGES)) continue;
       file.code = (
         await transform(file.code, { minify: true, keepNames: true, target: 'node20', format: 'esm' })
       ).code;

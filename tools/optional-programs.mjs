@@ -45,7 +45,7 @@ export function programPath(program, path = process.env.PATH ?? '', others = SBI
   return places.find((place) => existsSync(place));
 }
 
-const missing = (path, others) =>
+const missing = (path = process.env.PATH ?? '', others = SBIN) =>
   PROGRAMS.filter(({ program }) => programPath(program, path, others) === undefined);
 
 /** @returns {readonly { name: string, reason: string, isFile: boolean, matches: (test: string) => boolean }[]} */
@@ -61,8 +61,8 @@ export function missingPrograms(path = process.env.PATH ?? '', others = SBIN) {
 }
 
 /** The last words of a run that left tests out: which, and the one command that brings them. Empty if there are none. */
-export function adviceFor(leftOut) {
-  const absent = missing().filter(({ program }) =>
+export function adviceFor(leftOut, path = process.env.PATH ?? '', others = SBIN) {
+  const absent = missing(path, others).filter(({ program }) =>
     leftOut.some((line) => line.includes(`: ${program} is not installed`)),
   );
   if (absent.length === 0) return [];

@@ -26,6 +26,7 @@ import {
   type FleetEntry,
   type FleetLease,
   type FleetLine,
+  type PutTerms,
   type StopFleet,
 } from '../fleet/engine.js';
 import { EngineLink, type EngineOptions } from '../fleet/engine-link.js';
@@ -34,7 +35,8 @@ import { systemClock } from '../ports.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export { FleetError, type FleetErrorCode } from '../fleet/engine.js';
-export type { FleetEngine, FleetEntry, FleetLease, FleetLine, StopFleet } from '../fleet/engine.js';
+export type { EngineOptions } from '../fleet/engine-link.js';
+export type { FleetEngine, FleetEntry, FleetLease, FleetLine, PutTerms, StopFleet } from '../fleet/engine.js';
 
 /** Options of `createNatsEngine`. */
 export interface NatsEngineOptions extends EngineOptions {
@@ -105,11 +107,7 @@ class NatsEngine implements FleetEngine {
     return { value: entry.string(), version: String(entry.revision) };
   }
 
-  async put(
-    key: string,
-    value: string,
-    { ifVersion }: { readonly ifVersion?: string } = {},
-  ): Promise<string | undefined> {
+  async put(key: string, value: string, { ifVersion }: PutTerms = {}): Promise<string | undefined> {
     const subject = toSubject(checkName(key));
     checkText(value);
     const revision = await this.#inBucket('', (kv) => {
@@ -294,12 +292,13 @@ class NatsEngine implements FleetEngine {
 
   /** No counter of 2.9 can do it in one step: what was read is replaced unless somebody was faster. */
   async take(budget: string, burst: number, everyMs: number): Promise<number> {
-    const subject = toSubject(`/${checkName(budget)}`);
-    return this.#inBucket('', async (kv) => {
+    const subject = toSubject(checkName(budget));
+    return this.#inBucket('-budgets', async (kv) => {
       for (;;) {
         const now = systemClock.now();
         const entry = await kv.get(subject);
-        const due = Math.max(Number(entry?.string() ?? 0), now);
+        // Clocks of hosts differ: no budget is further ahead than a full one.
+        const due = Math.min(Math.max(Number(entry?.string() ?? 0), now), now + burst * everyMs);
         const waitMs = due - now - (burst - 1) * everyMs;
         if (waitMs > 0) return waitMs;
         const next = String(due + everyMs);

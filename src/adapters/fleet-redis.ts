@@ -3,12 +3,13 @@
  *
  * Two connections: one for commands, one for what is listened to.
  *
- * R1. A lease ends by the clock of the server. Its token is one more than the last, or the server's time in milliseconds
- *     if that is greater, so it grows even if the server has lost everything.
+ * R1. A lease ends by the clock of the server. Its token, like the version of an entry, is one more than the last, or the
+ *     server's time in milliseconds if that is greater, so it grows even if the server has lost everything.
  * R2. A server with another `run_id` than before, or without a note of it, was restarted, promoted or wiped, and may not
  *     know the leases that were given. It gives none until one full time to live has passed.
  * R3. A lease that was given to a question whose answer came too late belongs to the holder who asks again.
- * R4. All keys have the same hash tag, since a script may touch several keys only if they are in one slot of a cluster.
+ * R4. A clock that was set back begins the wait of R2 anew, and makes no budget wait for longer than a full one.
+ * R5. All keys have the same hash tag, since a script may touch several keys only if they are in one slot of a cluster.
  *
  * Longer than 300 lines because each promise of the port is kept here, by a script or a command.
  */
@@ -25,6 +26,7 @@ import {
   type FleetEntry,
   type FleetLease,
   type FleetLine,
+  type PutTerms,
   type StopFleet,
 } from '../fleet/engine.js';
 import { EngineLink, type EngineOptions } from '../fleet/engine-link.js';
@@ -32,7 +34,8 @@ import { systemClock } from '../ports.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
 export { FleetError, type FleetErrorCode } from '../fleet/engine.js';
-export type { FleetEngine, FleetEntry, FleetLease, FleetLine, StopFleet } from '../fleet/engine.js';
+export type { EngineOptions } from '../fleet/engine-link.js';
+export type { FleetEngine, FleetEntry, FleetLease, FleetLine, PutTerms, StopFleet } from '../fleet/engine.js';
 
 /** Options of `createRedisEngine`. */
 export type RedisEngineOptions = EngineOptions;
@@ -42,10 +45,13 @@ const NAMES: OptionNames<RedisEngineOptions> = { address: true, namespace: true,
 const PUT = `
 local version = redis.call('HGET', KEYS[1], 'n') or '0'
 if ARGV[2] ~= '' and ARGV[2] ~= version then return false end
-local new = redis.call('INCR', KEYS[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local new = string.format('%.0f', math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, now))
+redis.call('SET', KEYS[2], new)
 redis.call('HSET', KEYS[1], 'v', ARGV[1], 'n', new)
 redis.call('PUBLISH', ARGV[3], '')
-return tostring(new)`;
+return new`;
 
 const REMOVE = `
 if redis.call('DEL', KEYS[1]) == 1 then redis.call('PUBLISH', ARGV[1], '') end`;
@@ -56,7 +62,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local seen = redis.call('HMGET', KEYS[3], 'run', 'since')
-if seen[1] ~= run then
+if seen[1] ~= run or tonumber(seen[2]) > now then
   redis.call('HSET', KEYS[3], 'run', run, 'since', now)
   seen[2] = now
 end
@@ -80,8 +86,10 @@ const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local every = tonumber(ARGV[2])
+local burst = tonumber(ARGV[1])
 local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
-local wait = due - now - (tonumber(ARGV[1]) - 1) * every
+due = math.min(due, now + burst * every)
+local wait = due - now - (burst - 1) * every
 if wait > 0 then return tostring(wait) end
 redis.call('SET', KEYS[1], string.format('%.3f', due + every), 'PX', math.ceil(due + every - now))
 return '0'`;
@@ -97,13 +105,17 @@ class RedisEngine implements FleetEngine {
   readonly #link: EngineLink;
   readonly #commands: ReturnType<typeof toClient>;
   readonly #listener: ReturnType<typeof toClient>;
-  /** Where answers to this process arrive. */
+  /** Where answers to this process arrive, once it listens. */
   readonly #inbox = randomUUID();
+  readonly #listening: Promise<unknown>;
   readonly #questions = new Map<string, (answer: string | undefined) => void>();
   /** For each watch: reads everything, and ends the wait for the first time. */
   readonly #watches = new Map<() => Promise<void>, () => void>();
+  /** Called with the next link, or at the end. */
+  readonly #waiting: (() => void)[] = [];
   #retry: unknown;
   #asked = 0;
+  #isClosed = false;
 
   constructor(options: RedisEngineOptions) {
     this.#link = new EngineLink('createRedisEngine', options, /^rediss?:$/);
@@ -115,7 +127,9 @@ class RedisEngine implements FleetEngine {
       // It rejects when the engine is closed before.
       client.connect().catch(() => {});
     }
-    this.#hear(this.#key('r', this.#inbox), (text) => this.#answered(text)).catch(() => {});
+    this.#listening = this.#hear(this.#key('r', this.#inbox), (text) => this.#answered(text));
+    // Whoever asks hears of it.
+    this.#listening.catch(() => {});
   }
 
   get isUp(): boolean {
@@ -128,11 +142,7 @@ class RedisEngine implements FleetEngine {
     return value == null || version == null ? undefined : { value, version };
   }
 
-  async put(
-    key: string,
-    value: string,
-    { ifVersion = '' }: { readonly ifVersion?: string } = {},
-  ): Promise<string | undefined> {
+  async put(key: string, value: string, { ifVersion = '' }: PutTerms = {}): Promise<string | undefined> {
     const keys = [this.#key('e', key), `${this.#prefix}version`];
     const version = await this.#run(PUT, keys, [checkText(value), ifVersion, this.#key('c', key)]);
     return typeof version === 'string' ? version : undefined;
@@ -243,8 +253,11 @@ class RedisEngine implements FleetEngine {
       this.#questions.set(id, settle);
     });
     try {
-      const send = (): Promise<number> => this.#commands.publish(channel, `${this.#inbox} ${id} ${data}`);
-      if ((await this.#link.run(send)) === 0) throw nobody(host);
+      const heard = await this.#link.run(async () => {
+        await this.#listening;
+        return this.#commands.publish(channel, `${this.#inbox} ${id} ${data}`);
+      });
+      if (heard === 0) throw nobody(host);
       const answer = await answered;
       if (answer?.startsWith('+') === true) return answer.slice(1);
       throw unanswered(host);
@@ -296,12 +309,22 @@ class RedisEngine implements FleetEngine {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#link.close();
     systemClock.clearTimeout(this.#retry);
+    for (const go of this.#waiting.splice(0)) go();
     for (const begun of this.#watches.values()) begun();
     this.#watches.clear();
     for (const settle of this.#questions.values()) settle(undefined);
     for (const client of [this.#commands, this.#listener]) client.destroy();
+  }
+
+  /** Resolves once there is a link; rejects if the engine is closed before. */
+  async #linked(): Promise<void> {
+    while (!this.isUp) {
+      if (this.#isClosed) throw this.#link.error;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
   }
 
   get #prefix(): string {
@@ -324,6 +347,7 @@ class RedisEngine implements FleetEngine {
   #ready(): void {
     if (!this.#commands.isReady || !this.#listener.isReady) return;
     this.#link.up();
+    for (const go of this.#waiting.splice(0)) go();
     this.#readWatched();
   }
 
@@ -332,10 +356,15 @@ class RedisEngine implements FleetEngine {
     const listener = this.#listener;
     const isOne = !channels.endsWith('/');
     const pattern = toPattern(channels);
-    try {
-      await (isOne ? listener.subscribe(channels, fn) : listener.pSubscribe(pattern, fn));
-    } catch {
-      throw this.#link.error;
+    for (let isHeard = false; !isHeard;) {
+      await this.#linked();
+      try {
+        await (isOne ? listener.subscribe(channels, fn) : listener.pSubscribe(pattern, fn));
+        isHeard = true;
+      } catch {
+        // The link was lost meanwhile. A failure while it is there is not waited out.
+        if (listener.isReady) throw this.#link.error;
+      }
     }
     const stop = async (): Promise<void> =>
       isOne ? listener.unsubscribe(channels, fn) : listener.pUnsubscribe(pattern, fn);
@@ -367,12 +396,12 @@ function toPattern(text: string): string {
 function toClient({ href }: URL, isForCommands: boolean) {
   return createClient({
     url: href,
-    RESP: 2,
+    RESP: 3,
     // Commands do not wait through an outage; subscriptions do.
     disableOfflineQueue: isForCommands,
     pingInterval: SILENT_MS / 4,
     socket: {
-      connectTimeout: SILENT_MS / 4,
+      connectTimeout: SILENT_MS,
       socketTimeout: SILENT_MS,
       reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, 1_000),
     },

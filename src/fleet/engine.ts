@@ -39,21 +39,35 @@ export type FleetErrorCode =
 export class FleetError extends TroupeError {
   readonly code: FleetErrorCode;
 
+  /**
+   * @param code Why it failed.
+   * @param message What happened, for a person.
+   */
   constructor(code: FleetErrorCode, message: string) {
     super(message);
     this.code = code;
   }
 }
 
-/** The value of an entry, with the version that `put` compares. */
+/** An entry of an engine. */
 export interface FleetEntry {
+  /** What was put last. */
   readonly value: string;
+  /** What `put` compares. Only equality means something. */
   readonly version: string;
+}
+
+/** What a `put` replaces. */
+export interface PutTerms {
+  /** The version that must be there; `'0'` stands for no entry. */
+  readonly ifVersion?: string;
 }
 
 /** The right to be the only one for a time. */
 export interface FleetLease {
+  /** What the holder is the only one for. */
   readonly name: string;
+  /** Who asked for it. */
   readonly holder: string;
   /** Milliseconds from one renewal to the end. */
   readonly ttlMs: number;
@@ -63,9 +77,11 @@ export interface FleetLease {
   deadline: number;
 }
 
-/** A line of a log, with the cursor from which a reader reads on. */
+/** A line of a log. */
 export interface FleetLine {
+  /** From where a reader reads on. */
   readonly cursor: string;
+  /** The text that was appended. */
   readonly line: string;
 }
 
@@ -74,7 +90,7 @@ export type StopFleet = () => Promise<void>;
 
 /**
  * An engine. Names (of keys, leases, topics, hosts, logs, budgets) have 1 to 500 bytes of UTF-8, and values 1,000,000 at most.
- * Operations reject with a {@link FleetError}, or with a `TypeError` for such a name. An error that a callback throws is dropped.
+ * Operations reject with a {@link FleetError}, or with a `TypeError` for a name or a text that is not well-formed. An error that a callback throws is dropped.
  */
 export interface FleetEngine {
   /** Whether the engine can be reached now, as far as is known. */
@@ -90,9 +106,9 @@ export interface FleetEngine {
    *
    * @param key The name of the entry.
    * @param value Any text.
-   * @param terms `ifVersion` is the version to replace; `'0'` stands for no entry. Default: whatever is there.
+   * @param terms Which version it replaces. Default: whatever is there.
    */
-  put(key: string, value: string, terms?: { readonly ifVersion?: string }): Promise<string | undefined>;
+  put(key: string, value: string, terms?: PutTerms): Promise<string | undefined>;
   /**
    * Removes an entry. No error if there is none.
    *
@@ -199,8 +215,9 @@ export function checkName(name: string): string {
   throw new TypeError(`A name in a fleet must be well-formed text of 1 to ${MOST_NAME_BYTES} bytes.`);
 }
 
-/** Throws a `FleetError` for a text that not every engine can hold. */
+/** Throws a `FleetError` for a text that not every engine can hold, and a `TypeError` for one that UTF-8 cannot. */
 export function checkText(text: string): string {
+  if (!text.isWellFormed()) throw new TypeError('A text in a fleet must be well-formed.');
   // A character of UTF-16 takes three bytes at most.
   if (text.length * 3 <= MOST_TEXT_BYTES || Buffer.byteLength(text) <= MOST_TEXT_BYTES) return text;
   throw new FleetError('text-too-long', `A text in a fleet must have ${MOST_TEXT_BYTES} bytes at most.`);

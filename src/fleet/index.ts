@@ -2,4 +2,4 @@
 export { createFleet, type Fleet, type FleetOptions } from './stores.js';
 export { createMemoryEngine } from './memory-engine.js';
 export { FleetError, type FleetErrorCode } from './engine.js';
-export type { FleetEngine, FleetEntry, FleetLease, FleetLine, StopFleet } from './engine.js';
+export type { FleetEngine, FleetEntry, FleetLease, FleetLine, PutTerms, StopFleet } from './engine.js';

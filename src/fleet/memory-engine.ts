@@ -14,6 +14,7 @@ import {
   type FleetEntry,
   type FleetLease,
   type FleetLine,
+  type PutTerms,
   type StopFleet,
 } from './engine.js';
 
@@ -39,11 +40,7 @@ class MemoryEngine implements FleetEngine {
     return this.#open.#entries.get(checkName(key));
   }
 
-  async put(
-    key: string,
-    value: string,
-    { ifVersion }: { readonly ifVersion?: string } = {},
-  ): Promise<string | undefined> {
+  async put(key: string, value: string, { ifVersion }: PutTerms = {}): Promise<string | undefined> {
     const known = this.#open.#entries.get(checkName(key))?.version ?? '0';
     checkText(value);
     if (ifVersion !== undefined && ifVersion !== known) return undefined;

@@ -8,12 +8,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe } from 'vitest';
 import { createNatsEngine } from '../../src/adapters/fleet-nats.js';
 import { createRedisEngine } from '../../src/adapters/fleet-redis.js';
 import type { FleetEngine } from '../../src/fleet/engine.js';
 import { programPath } from './left-out.js';
 
 export type EngineKind = 'redis' | 'nats';
+
+/** A suite that needs a real engine; left out if its server is not installed. */
+export function describeEngine(kind: EngineKind, what: string, suite: () => void): void {
+  describe.skipIf(programPath(`${kind}-server`) === undefined)(`${kind}: ${what}`, suite);
+}
 
 /** A line with which the server says that it listens. */
 const READY: Readonly<Record<EngineKind, RegExp>> = { redis: /Ready to accept/, nats: /Server is ready/ };
@@ -39,10 +45,6 @@ export class EngineServer {
     this.#kind = kind;
     this.#port = port;
     this.#password = password;
-  }
-
-  static isInstalled(kind: EngineKind): boolean {
-    return programPath(`${kind}-server`) !== undefined;
   }
 
   static async start(kind: EngineKind, password = ''): Promise<EngineServer> {

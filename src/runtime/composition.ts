@@ -87,6 +87,8 @@ export interface TroupeParts {
   readonly inspections: Inspections;
   /** Detaches the inspector of the host; undefined if there is none. */
   readonly detachInspector: (() => void) | undefined;
+  /** Ends what telemetry follows; undefined without telemetry. */
+  readonly forgetTelemetry: (() => void) | undefined;
   readonly access: TroupeAccess;
 }
 
@@ -97,6 +99,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
   const naming = options.naming ?? DEFAULT_NAMING;
   const manager = managerInput(options);
   const { onchanged } = internals;
+  const { telemetry } = options;
   const lifetime = new Lifetime();
   const sessions = new Sessions();
   const catalogs = new Catalogs();
@@ -213,8 +216,12 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     network,
     signIns,
     eras: new EraVerdicts(clock),
-    createClient: (server, era, firstId) =>
-      createClient(era, { meta: internals.handshakeMeta, clock, firstId, ...declared(server) }),
+    createClient: async (server, era, firstId) => {
+      const given = { meta: internals.handshakeMeta, clock, firstId, ...declared(server) };
+      if (telemetry === undefined) return createClient(era, given);
+      const { createObservedClient } = await import('../telemetry/observed-client.js');
+      return createObservedClient({ telemetry, server, era }, given, createClient);
+    },
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
@@ -297,6 +304,12 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
       failed: (why) =>
         publish({ type: 'diagnostic', kind: 'inspector-failed', message: `The inspector threw: ${why}` }),
     });
+  const forgetTelemetry = telemetry?.follow({
+    events$: publisher.events$,
+    get status() {
+      return servers.statuses;
+    },
+  });
   const configuration = new Configuration({
     servers,
     reader,
@@ -335,6 +348,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     recordings,
     inspections,
     detachInspector,
+    forgetTelemetry,
     access: {
       get rows() {
         return servers.rows;

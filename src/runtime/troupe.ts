@@ -924,6 +924,7 @@ export class Troupe {
       clock,
       configuration,
       detachInspector,
+      forgetTelemetry,
       inspections,
       lifetime,
       publisher,
@@ -961,6 +962,7 @@ export class Troupe {
     ]);
     this.#forgetExit?.();
     detachInspector?.();
+    forgetTelemetry?.();
     publisher.complete();
   }
 

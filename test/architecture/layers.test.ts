@@ -30,6 +30,7 @@ const ROOMS = [
   'src/lifecycle',
   'src/transports',
   'src/protocol',
+  'src/telemetry',
   'src/event-log',
   'src/catalog',
   'src/search',

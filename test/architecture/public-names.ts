@@ -53,6 +53,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
       UrlHandler
+      NetworkFacts ObservedOperation ObservedTroupe Operation OperationEnd SessionFacts Telemetry
       RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ProtocolChoice ConnectionTag StopReason StoppedReason
       JSONRPCErrorResponse JSONRPCMessage JSONRPCNotification JSONRPCRequest JSONRPCResponse
@@ -220,6 +221,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
   },
   {
+<<<<<<< HEAD
     subpath: './fleet',
     target: 'src/fleet/index',
     values: names('FleetError createFleet createMemoryEngine'),
@@ -242,5 +244,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(
       'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine NatsEngineOptions PutTerms StopFleet',
     ),
+=======
+    subpath: './opentelemetry',
+    target: 'src/adapters/opentelemetry',
+    values: names('openTelemetry'),
+    types: names('Telemetry'),
+>>>>>>> main
   },
 ];

@@ -221,7 +221,6 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
   },
   {
-<<<<<<< HEAD
     subpath: './fleet',
     target: 'src/fleet/index',
     values: names('FleetError createFleet createMemoryEngine'),
@@ -244,11 +243,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(
       'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine NatsEngineOptions PutTerms StopFleet',
     ),
-=======
+  },
+  {
     subpath: './opentelemetry',
     target: 'src/adapters/opentelemetry',
     values: names('openTelemetry'),
     types: names('Telemetry'),
->>>>>>> main
   },
 ];

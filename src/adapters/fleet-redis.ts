@@ -139,7 +139,7 @@ class RedisEngine implements FleetEngine {
   async get(key: string): Promise<FleetEntry | undefined> {
     const at = this.#key('e', key);
     const [value, version] = await this.#link.run(() => this.#commands.hmGet(at, ['v', 'n']));
-    return value == null || version == null ? undefined : { value, version };
+    return typeof value === 'string' && typeof version === 'string' ? { value, version } : undefined;
   }
 
   async put(key: string, value: string, { ifVersion = '' }: PutTerms = {}): Promise<string | undefined> {
@@ -291,8 +291,8 @@ class RedisEngine implements FleetEngine {
       );
       lines.push(
         ...(page ?? []).map(({ id, message }) => ({
-          cursor: String(id),
-          line: String(message['line'] ?? ''),
+          cursor: id,
+          line: message['line'] ?? '',
         })),
       );
       if (page === null || page.length < PAGE) return lines;
@@ -382,7 +382,7 @@ class RedisEngine implements FleetEngine {
         this.#commands.scan(cursor, { MATCH: toPattern(prefix + keys), COUNT: PAGE }),
       );
       found.push(...step.keys.map((key) => key.slice(prefix.length)));
-      cursor = String(step.cursor);
+      cursor = step.cursor;
       if (cursor === '0') return found;
     }
   }

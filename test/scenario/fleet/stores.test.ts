@@ -127,7 +127,7 @@ function hostsShare(kind: string): void {
     let changes = 0;
     const stop = two.trust.watch?.(() => (changes += 1));
     await Promise.all(
-      ['1', '2', '3', '4'].map((digit, i) => (i % 2 ? one : two).trust.trust(request(digit))),
+      ['1', '2', '3', '4'].map(async (digit, i) => (i % 2 ? one : two).trust.trust(request(digit))),
     );
     expect((await one.trust.list()).map(({ server }) => server).toSorted()).toEqual(['s1', 's2', 's3', 's4']);
     expect(await two.trust.has(request('3').hash)).toBe(true);
@@ -275,7 +275,7 @@ function hostsShare(kind: string): void {
     const owner = ownerOf('http://turns/', 'client', 'me');
     let running = 0;
     let most = 0;
-    const turns = [first, second, first, second].map((fleet) =>
+    const turns = [first, second, first, second].map(async (fleet) =>
       fleet.tokens.exclusively?.(
         owner,
         async () => {
@@ -346,5 +346,5 @@ describe('the options of a fleet', () => {
 /** A sign-in that has expired; the server accepts its refresh token once. */
 function signInOf(port: AuthorizationServer, expiresAt: number): StoredSignIn {
   const client = { client_id: 'client', redirect_uris: [] };
-  return { tokens: { ...port.issue(), issuer: port.origin }, expiresAt, client } as unknown as StoredSignIn;
+  return { tokens: { ...port.issue(), issuer: port.origin }, expiresAt, client };
 }

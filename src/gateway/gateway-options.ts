@@ -1,6 +1,7 @@
 /** The options of a gateway, and the options of its troupes that follow from them. */
 import type { Implementation } from '../mcp/session.js';
 import { checkOptions } from '../runtime/check-options.js';
+import { withFleet } from '../runtime/with-fleet.js';
 import { createMemoryTrustStore } from '../trust/trust-store.js';
 import { readShape } from '../config/entry/read-shape.js';
 import type { Schema } from '../config/entry/schema.js';
@@ -119,7 +120,8 @@ export const toShared = ({ sharedCapabilities }: GatewayOptions): Answers =>
  * The options of every troupe of the gateway. A person is asked once for all of them, and arguments are validated by
  * the servers.
  */
-export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
+export function toTroupeOptions(given: GatewayOptions): TroupeOptions {
+  const options = withFleet(given);
   const { askInput, trust } = options;
   return {
     ...options,

@@ -166,6 +166,11 @@ const OPTIONS = {
   seed: { type: 'number' },
   record: problem(recordProblem),
   redact: FUNCTION,
+  fleet: problem((value) =>
+    isObject(value) && ['tokens', 'trust', 'reviews', 'catalogs'].every((name) => isObject(value[name]))
+      ? undefined
+      : 'expected what createFleet returns',
+  ),
   inspector: problem((value) =>
     typeof value === 'function' || (isObject(value) && typeof value['next'] === 'function')
       ? undefined

@@ -41,6 +41,7 @@ const ROOMS = [
   'src/requests',
   'src/actors',
   'src/auth',
+  'src/fleet',
   'src/adapters',
   'src/options.ts',
   'src/supervision',

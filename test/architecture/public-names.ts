@@ -29,7 +29,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
-      FoundTool ToolField ToolSearchOptions
+      Fleet FoundTool ToolField ToolSearchOptions
       CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
@@ -220,6 +220,30 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       CallLimits CatalogTool CodeBridge CodeLimits CodeModeOptions Confirm FoundTool JsonObject MediaBlock RunCode ShownResult
       ToolField ToolSearchOptions ToolSource
     `),
+  },
+  {
+    subpath: './fleet',
+    target: 'src/fleet/index',
+    values: names('FleetError createFleet createMemoryEngine'),
+    types: names(
+      'Fleet FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine FleetOptions PutTerms StopFleet',
+    ),
+  },
+  {
+    subpath: './fleet-redis',
+    target: 'src/adapters/fleet-redis',
+    values: names('FleetError createRedisEngine'),
+    types: names(
+      'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine PutTerms RedisEngineOptions StopFleet',
+    ),
+  },
+  {
+    subpath: './fleet-nats',
+    target: 'src/adapters/fleet-nats',
+    values: names('FleetError createNatsEngine'),
+    types: names(
+      'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine NatsEngineOptions PutTerms StopFleet',
+    ),
   },
   {
     subpath: './opentelemetry',

@@ -21,7 +21,7 @@ import type { Troupe } from '../runtime/troupe.js';
 import { RPC } from './client/client-message.js';
 import type { GatewayClient } from './client/client-request.js';
 import type { Opened } from './client/serving.js';
-import { secondaryOptions } from './gateway-options.js';
+import { ofSession } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { isExact, isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
 import { ClientCatalog, instructionsBy, toInstructions } from './client/client-catalog.js';
@@ -154,7 +154,7 @@ export class ClientViews {
     if (this.#own.size >= maxIsolatedClients) throw full(maxIsolatedClients);
     const connectionOf = (server: string): Connection | undefined => own.troupe.connection(server);
     const own: OwnConnections = new OwnConnections({
-      options: secondaryOptions(options),
+      options: ofSession(options, client.id),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
       cache: this.#declarations.of(answers, subject),
       idleStopMs,

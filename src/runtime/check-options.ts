@@ -170,7 +170,7 @@ const OPTIONS = {
       ? undefined
       : "expected a function, or an object with the function 'next'",
   ),
-  logger: port<Logger>('debug', 'warn', 'error'),
+  logger: port<Logger>('debug', 'info', 'warn', 'error'),
 } satisfies { readonly [K in keyof TroupeOptions]-?: Schema | Check };
 
 const SHAPE: Schema = {

@@ -87,7 +87,7 @@ const SCHEMA: Schema = {
 /** Objects of the host, and the functions that each must have. */
 const PORTS = {
   clock: ['now', 'setTimeout', 'clearTimeout'] satisfies readonly (keyof Clock)[],
-  logger: ['debug', 'warn', 'error'] satisfies readonly (keyof Logger)[],
+  logger: ['debug', 'info', 'warn', 'error'] satisfies readonly (keyof Logger)[],
 } satisfies { readonly [K in keyof ServeHttpOptions]?: readonly string[] };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;

@@ -15,7 +15,7 @@ import { type Flags, MAX_TIMER_MS } from './arguments/flags.js';
 import { toDetail } from './output/plain-lines.js';
 import { type Terminal, oneLine } from './output/terminal.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
-import { systemClock } from '../ports.js';
+import { systemClock, type Logger } from '../ports.js';
 import { EXIT, type ExitCode, listenForStop } from './exit.js';
 
 export interface TroupeChoice {
@@ -33,6 +33,8 @@ export interface TroupeChoice {
   readonly askInput?: TroupeOptions['askInput'];
   /** Default: nothing is recorded. */
   readonly record?: RecordTarget | undefined;
+  /** Gets what happens, instead of notes. Default: notes for a person. */
+  readonly logger?: Logger | undefined;
 }
 
 /** Notes problems of its stores; with `--verbose`, also every event. */
@@ -43,6 +45,7 @@ export function makeTroupe(
   choice: TroupeChoice = {},
 ): Troupe {
   const troupe = createTroupe(toTroupeOptions(flags, configuration, choice));
+  if (choice.logger !== undefined) return troupe;
   if (flags.verbose) noteDetails(troupe, terminal);
   else noteStoreProblems(troupe, terminal, configuration.warnings);
   return troupe;
@@ -55,7 +58,7 @@ export function toTroupeOptions(
   choice: TroupeChoice = {},
 ): Omit<TroupeOptions, 'handlers' | 'capabilities'> {
   const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
-  const { askInput, record, review: mode = 'report' } = choice;
+  const { askInput, logger, record, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
@@ -69,6 +72,7 @@ export function toTroupeOptions(
     auth,
     ...(askInput === undefined ? {} : { askInput }),
     ...(record === undefined ? {} : { record }),
+    ...(logger === undefined ? {} : { logger }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
   };

@@ -9,6 +9,7 @@
  */
 import type { LoggingLevel } from '../mcp/session.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
+import type { ServerStatus } from '../lifecycle/status.js';
 import type { TroupeOptions } from '../options.js';
 import { DEFAULT_NAMING } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
@@ -107,6 +108,11 @@ export class ClientViews {
   /** The entries may have changed. */
   follow(): void {
     for (const own of this.#own.keys()) own.follow();
+  }
+
+  /** The state of every client's own connections. */
+  get status(): readonly ServerStatus[] {
+    return [...this.#own.keys()].flatMap(({ troupe }) => troupe.status);
   }
 
   /** Kills every client's own connections. */

@@ -1,6 +1,6 @@
 /** What a logger of the host receives: see docs/guide/logging.md. */
 import { describe, expect, it } from 'vitest';
-import type { LifecycleEvent, LifecycleEventBody } from '../../../src/lifecycle/event.js';
+import type { LifecycleEventBody } from '../../../src/lifecycle/event.js';
 import { NOTICES, toLogRecord } from '../../../src/lifecycle/log-record.js';
 import { guardedLogger, withDetails, type Logger } from '../../../src/ports.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -13,7 +13,7 @@ const { DIAGNOSTIC_KINDS } = (await import(
 const TAKEN = ['level', 'message', 'msg', 'time', 'timestamp', 'pid', 'hostname', 'name', 'v'];
 const scope = { server: 'fs', generation: 1 };
 const failure = { code: 'process-exited', message: 'It ended.', phase: 'session', at: 1 } as const;
-const record = (body: LifecycleEventBody) => toLogRecord({ ...body, at: 1, seq: 2 } as LifecycleEvent);
+const record = (body: LifecycleEventBody) => toLogRecord({ ...body, at: 1, seq: 2 });
 
 describe('the record of an event', () => {
   it.each<[level: string, body: LifecycleEventBody]>([
@@ -37,14 +37,21 @@ describe('the record of an event', () => {
   });
 
   it('has the fields of the event, but no parameters, and not the name that loggers use for their own time.', () => {
-    expect(record({ type: 'server.notification', method: 'x/y', params: { a: 1 }, ...scope }).details).toEqual({
+    expect(
+      record({ type: 'server.notification', method: 'x/y', params: { a: 1 }, ...scope }).details,
+    ).toEqual({
       event: 'server.notification',
       method: 'x/y',
       server: 'fs',
       generation: 1,
       seq: 2,
     });
-    const rejected = { type: 'manager.rejected', state: 'idle', event: 'manager.start', allowed: [] } as const;
+    const rejected = {
+      type: 'manager.rejected',
+      state: 'idle',
+      event: 'manager.start',
+      allowed: [],
+    } as const;
     expect(record({ ...rejected, reason: 'not-allowed' as never }).details).toMatchObject({
       event: 'manager.rejected',
       command: 'manager.start',

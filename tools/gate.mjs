@@ -12,6 +12,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installMissing } from './missing-programs.mjs';
 import { readTestReport } from './test-report.mjs';
 
 const STEP_LIMIT_MS = 40 * 60_000;
@@ -131,6 +132,7 @@ async function withLog(name, run) {
   return hasPassed;
 }
 
+installMissing();
 await take(build);
 await Promise.all(
   lanes.map(async (lane) => {

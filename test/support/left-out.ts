@@ -1,4 +1,4 @@
-/** The tests that do not run on this system: see `tools/wine/left-out.mjs` and `tools/missing-shells.mjs`. */
+/** The tests that do not run on this system: see `tools/wine/left-out.mjs` and `tools/missing-programs.mjs`. */
 import process from 'node:process';
 
 interface LeftOut {
@@ -13,8 +13,8 @@ const { leftOut } = (await import(new URL('../../tools/wine/left-out.mjs', impor
   leftOut(wine: string | undefined): readonly LeftOut[];
 };
 
-const { missingShells } = (await import(new URL('../../tools/missing-shells.mjs', import.meta.url).href)) as {
-  missingShells(): readonly LeftOut[];
+const { missingPrograms } = (await import(new URL('../../tools/missing-programs.mjs', import.meta.url).href)) as {
+  missingPrograms(): readonly LeftOut[];
 };
 
-export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingShells();
+export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingPrograms();

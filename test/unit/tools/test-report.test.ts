@@ -15,9 +15,9 @@ const { readTestReport } = (await import(
 )) as {
   readTestReport(path: string, hasPassed: boolean, project: string, shells: readonly unknown[]): Report;
 };
-const { missingShells } = (await import(
-  new URL('../../../tools/missing-shells.mjs', import.meta.url).href
-)) as { missingShells(path: string): readonly { readonly name: string; readonly reason: string }[] };
+const { missingPrograms } = (await import(
+  new URL('../../../tools/missing-programs.mjs', import.meta.url).href
+)) as { missingPrograms(path: string): readonly { readonly name: string; readonly reason: string }[] };
 
 const folder = mkdtempSync(join(tmpdir(), 'troupe-report-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,7 @@ function reportOf(skipped: readonly string[]): Report {
   const counts = { numPassedTests: 1, numFailedTests: 0, numPendingTests: skipped.length, numTodoTests: 0 };
   const name = join(folder, 'test/e2e/cli/completion.test.ts');
   writeFileSync(path, JSON.stringify({ ...counts, testResults: [{ name, assertionResults }] }));
-  return readTestReport(path, true, folder, missingShells(folder));
+  return readTestReport(path, true, folder, missingPrograms(folder));
 }
 
 describe('a skipped test', () => {
@@ -43,8 +43,8 @@ describe('a skipped test', () => {
       failed: 0,
       failures: [],
       leftOut: [
-        'left out  test/e2e/cli/completion.test.ts > completion works in zsh.: zsh is not installed',
-        'left out  test/e2e/cli/completion.test.ts > completion works in fish.: fish is not installed',
+        'left out  test/e2e/cli/completion.test.ts > completion works in zsh.: zsh is not installed; apt-get install zsh brings it',
+        'left out  test/e2e/cli/completion.test.ts > completion works in fish.: fish is not installed; apt-get install fish brings it',
       ],
     });
   });

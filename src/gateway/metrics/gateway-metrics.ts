@@ -135,7 +135,7 @@ export class GatewayMetrics {
   #count(event: LifecycleEvent): void {
     switch (event.type) {
       case 'connection.state':
-        if (event.to === 'launching') this.#attempts.add(about(event));
+        if (event.to === 'launching' && event.from !== 'launching') this.#attempts.add(about(event));
         break;
       case 'connection.lost':
         this.#losses.add({ ...about(event), error_type: event.failure.code });

@@ -57,7 +57,8 @@ describe('the metrics', () => {
     const { gateway, ask } = await measuring();
     gateway.publish(
       finished(0, 'before-it-was-counted'),
-      { type: 'connection.state', from: null, to: 'launching', substate: '', ...scope() },
+      { type: 'connection.state', from: null, to: 'launching', substate: 'waiting', ...scope() },
+      { type: 'connection.state', from: 'launching', to: 'launching', substate: 'opening', ...scope() },
       { type: 'connection.lost', failure, ...scope() },
       { type: 'connection.failed', failure, attempt: 1, maxAttempts: 1, ...scope('git') },
       ...[started(1), started(2), finished(1), started(3, 'u'), finished(3, 'u', 'timed-out')],

@@ -19,7 +19,7 @@ const MAX_SERIES = 1_000;
 const MAX_LABEL = 128;
 const OTHER_TOOL = '_other';
 
-export type MeasuredGateway = Pick<Gateway, 'events$' | 'status'>;
+type MeasuredGateway = Pick<Gateway, 'events$' | 'status'>;
 
 class Counter {
   readonly #series = new Map<string, { readonly labels: Labels; value: number }>();

@@ -8,10 +8,11 @@ import type { Schema } from '../../config/entry/schema.js';
 import { refuseProblems } from '../../config/refuse-options.js';
 import { HEADER_LIMITS, limitConnections } from '../../transports/http/server-limits.js';
 import { isLoopback } from '../../text/host-reach.js';
+import type { Gateway } from '../gateway.js';
 import type { HttpService } from '../http/serve-http.js';
 import { listen } from '../http/listen.js';
 import { hostName } from '../http/serve-http-options.js';
-import { counter, gauge, GatewayMetrics, type MeasuredGateway } from './gateway-metrics.js';
+import { counter, gauge, GatewayMetrics } from './gateway-metrics.js';
 import { CONTENT_TYPE, type Metric } from './prometheus-text.js';
 
 /** Options of `serveMetrics`. */
@@ -80,7 +81,7 @@ const READER_LIMIT_MS = 10_000;
  * ```
  */
 export async function serveMetrics(
-  gateway: MeasuredGateway,
+  gateway: Pick<Gateway, 'events$' | 'status'>,
   options: ServeMetricsOptions = {},
 ): Promise<MetricsService> {
   refuseProblems('serveMetrics', (report) => void readShape(options, SCHEMA, [], report));

@@ -165,5 +165,7 @@ type DetailsFirst = Readonly<Record<LogLevel, (details: LogDetails, message: str
 function takesDetailsFirst(logger: Logger): boolean {
   const { child, bindings, fields, addSerializers } = logger as Logger & Readonly<Record<string, unknown>>;
   if (typeof child !== 'function') return false;
-  return typeof bindings === 'function' || (typeof fields === 'object' && typeof addSerializers === 'function');
+  return (
+    typeof bindings === 'function' || (typeof fields === 'object' && typeof addSerializers === 'function')
+  );
 }

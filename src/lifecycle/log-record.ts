@@ -91,7 +91,10 @@ function entryOf(event: LifecycleEvent): Entry {
     case 'diagnostic':
       return [levelOf(event.kind), event.message];
     case 'server.log':
-      return [event.stream === 'stderr' ? 'debug' : (SERVER_LEVELS[event.level ?? ''] ?? 'info'), event.message];
+      return [
+        event.stream === 'stderr' ? 'debug' : (SERVER_LEVELS[event.level ?? ''] ?? 'info'),
+        event.message,
+      ];
     case 'connection.authSettled':
       return event.failure === null ? ENTRIES[event.type] : ['warn', 'The sign-in has failed.'];
     default:

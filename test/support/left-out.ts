@@ -13,8 +13,11 @@ const { leftOut } = (await import(new URL('../../tools/wine/left-out.mjs', impor
   leftOut(wine: string | undefined): readonly LeftOut[];
 };
 
-const { missingPrograms } = (await import(new URL('../../tools/missing-programs.mjs', import.meta.url).href)) as {
+const { missingPrograms } = (await import(
+  new URL('../../tools/missing-programs.mjs', import.meta.url).href
+)) as {
   missingPrograms(): readonly LeftOut[];
 };
 
-export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingPrograms();
+export const LEFT_OUT =
+  process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingPrograms();

@@ -53,12 +53,15 @@ function linesOf(metric: Metric): string {
   const { boundaries } = metric;
   return metric.samples
     .map(({ labels, buckets, sum }) => {
-      let count = 0;
-      const bars = buckets.map((more, at) => {
-        count += more;
-        return line(`${name}_bucket`, { ...labels, le: numberOf(boundaries[at] ?? Infinity) }, count);
-      });
-      return [...bars, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, count)].join('');
+      const upTo = (end: number): number => buckets.slice(0, end).reduce((all, more) => all + more, 0);
+      const bars = buckets.map((_, at) =>
+        line(`${name}_bucket`, { ...labels, le: numberOf(boundaries[at] ?? Infinity) }, upTo(at + 1)),
+      );
+      return [
+        ...bars,
+        line(`${name}_sum`, labels, sum),
+        line(`${name}_count`, labels, upTo(buckets.length)),
+      ].join('');
     })
     .join('');
 }

@@ -226,7 +226,17 @@ export interface TroupeOptions {
    * stately.inspect`. If it throws, a `diagnostic` is published and it receives nothing more. Default: none.
    */
   readonly inspector?: MachineInspector;
-  /** Receives errors that cannot be published as events. Default: nothing is logged. */
+  /**
+   * Receives every event as a record of a log, and errors that cannot be published as events. `console` and the loggers of pino,
+   * winston and bunyan fit. Default: nothing is logged.
+   *
+   * @example
+   * ```ts
+   * import { createTroupe } from 'mcp-troupe';
+   *
+   * const troupe = createTroupe({ config: '.mcp.json', logger: console });
+   * ```
+   */
   readonly logger?: Logger;
   /**
    * Makes spans and metrics of requests, sessions and connections: `openTelemetry()` of `mcp-troupe/opentelemetry`. Default:

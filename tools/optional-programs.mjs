@@ -34,6 +34,12 @@ export const PROGRAMS = [
     isRequired: true,
     tests: [`${FLEET}/engine-contract.test.ts > nats: `],
   },
+  {
+    program: 'nginx',
+    package: 'nginx-light',
+    isRequired: true,
+    tests: ['test/e2e/gateway/nginx.test.ts > '],
+  },
 ];
 
 /** Debian puts servers into `sbin`, which the PATH of a user may lack. */

@@ -8,6 +8,7 @@ import type { Schema } from '../config/entry/schema.js';
 import type { TroupeOptions } from '../options.js';
 import { offerSchema, type Offer } from '../search/offer.js';
 import { PACKAGE } from '../package.js';
+import { guardedLogger, withDetails } from '../ports.js';
 import { refuseProblems } from '../config/refuse-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { askingOnce, decidingOnce, notifyingStore } from './upstream/shared-decisions.js';
@@ -132,8 +133,14 @@ export function toTroupeOptions(given: GatewayOptions): TroupeOptions {
   };
 }
 
-/** The same for every troupe but the first: it reads no sources, and records and shows nothing. */
-export function secondaryOptions(options: TroupeOptions): TroupeOptions {
+/**
+ * The same for the troupe of one session: it reads no sources, and records and shows nothing. Its records in the log have the id
+ * of the session.
+ */
+export function ofSession(options: TroupeOptions, session: string): TroupeOptions {
   const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
-  return others;
+  const { logger } = others;
+  return logger === undefined
+    ? others
+    : { ...others, logger: withDetails(guardedLogger(logger), { session }) };
 }

@@ -176,7 +176,7 @@ const OPTIONS = {
       ? undefined
       : "expected a function, or an object with the function 'next'",
   ),
-  logger: port<Logger>('debug', 'warn', 'error'),
+  logger: port<Logger>('debug', 'info', 'warn', 'error'),
   telemetry: port<Telemetry>('sent', 'received', 'sessionEnded', 'follow'),
 } satisfies { readonly [K in keyof TroupeOptions]-?: Schema | Check };
 

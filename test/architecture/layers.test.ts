@@ -61,10 +61,19 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
   'src/auth': ['stores', 'account'],
   'src/testing': ['http', 'walks'],
-  'src/cli': ['arguments', 'output', 'prompts', 'background', 'console', 'commands', 'declarations'],
+  'src/cli': [
+    'arguments',
+    'output',
+    'prompts',
+    'background',
+    'console',
+    'serving',
+    'commands',
+    'declarations',
+  ],
   'src/config': ['entry', 'hosts', 'files'],
   'src/event-log': ['format', 'record', 'replay'],
-  'src/gateway': ['upstream', 'client', 'http', 'stdio'],
+  'src/gateway': ['upstream', 'client', 'http', 'stdio', 'metrics'],
   'src/transports': ['http', 'stdio'],
 };
 const ORDER = ROOMS.flatMap((room) => [...(FOLDERS[room] ?? []).map((folder) => `${room}/${folder}`), room]);

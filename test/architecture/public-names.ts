@@ -136,11 +136,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
   {
     subpath: './gateway',
     target: 'src/gateway/index',
-    values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
+    values: names(`createGateway createJwtVerifier serveHttp serveMetrics serveStdio`),
     types: names(`
       Offer OfferMode OfferOptions
       Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestHeaders RequestTerms
-      HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
+      HttpService JwtVerifierOptions MetricsService MissingServer ProtectedResource Readiness ServeHttpOptions ServeMetricsOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
   {

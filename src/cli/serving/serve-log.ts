@@ -1,18 +1,16 @@
 /** The log of `troupe serve` on stderr: one line each, with time, level and context. Writes nothing to stdout. */
-import { visibleJson } from '../json/write-json.js';
-import type { GatewayEvent } from '../gateway/gateway.js';
-import type { Clock, Logger } from '../ports.js';
-import { isOfTheFiles, toDetail, toHeadline } from './output/plain-lines.js';
-import { describeProblem } from '../config/entry/problem.js';
-import type { ConfigProblem } from '../errors.js';
-import { oneLine, type Terminal } from './output/terminal.js';
-import { storeProblems } from './make-troupe.js';
-
-type Level = 'debug' | 'info' | 'warn' | 'error';
+import { visibleJson } from '../../json/write-json.js';
+import type { GatewayEvent } from '../../gateway/gateway.js';
+import type { Clock, LogDetails, Logger, LogLevel } from '../../ports.js';
+import { isOfTheFiles, toDetail, toHeadline } from '../output/plain-lines.js';
+import { describeProblem } from '../../config/entry/problem.js';
+import type { ConfigProblem } from '../../errors.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
+import { storeProblems } from '../make-troupe.js';
 
 type Diagnostic = Extract<GatewayEvent, { readonly type: 'diagnostic' }>;
 
-const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
+const LEVELS: Partial<Record<GatewayEvent['type'], LogLevel>> = {
   'connection.lost': 'warn',
   'connection.retrying': 'warn',
   'connection.failed': 'error',
@@ -37,19 +35,19 @@ export class ServeLog implements Logger {
     for (const warning of warnings) this.warn(describeProblem(warning));
   }
 
-  debug(message: string, details?: Readonly<Record<string, unknown>>): void {
+  debug(message: string, details?: LogDetails): void {
     if (this.isVerbose) this.#note('debug', message, details);
   }
 
-  info(message: string, details?: Readonly<Record<string, unknown>>): void {
+  info(message: string, details?: LogDetails): void {
     this.#note('info', message, details);
   }
 
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void {
+  warn(message: string, details?: LogDetails): void {
     this.#note('warn', message, details);
   }
 
-  error(message: string, details?: Readonly<Record<string, unknown>>): void {
+  error(message: string, details?: LogDetails): void {
     this.#note('error', message, details);
   }
 
@@ -80,7 +78,9 @@ export class ServeLog implements Logger {
     return isOfTheFiles(event.kind, this.#hasStarted);
   }
 
-  #note(level: Level, message: string, details: Readonly<Record<string, unknown>> = {}): void {
+  #note(level: LogLevel, message: string, details: LogDetails = {}): void {
+    // The record of an event, which `event` has written for people.
+    if (details['event'] !== undefined) return;
     const context = Object.entries(details).map(([name, value]) => `${name}=${visibleJson(value)}`);
     const time = new Date(this.clock.now()).toISOString();
     this.terminal.note(oneLine([time, level, 'gateway', message, ...context].join(' ')));

@@ -96,8 +96,9 @@ const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
     /\/node_modules\/(?:cross-spawn|path-key|shebang-command|shebang-regex|which|isexe)\/|esm-external-require/,
 };
 
-/** What few hosts use is minified, too. */
-const RARELY_USED = /\/src\/(?:fleet\/|adapters\/fleet-)/;
+/** What is loaded late, or by few hosts, is minified, too: stack traces of calls and connections do not lead there. */
+const RARELY_USED =
+  /\/src\/(?:auth|cli|config|fixtures|fleet|gateway|inspector|review|testing)\/|\/src\/event-log\/replay\/|\/adapters\/fleet-/;
 
 /** After the parts: they take along what they load. */
 const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));

@@ -45,7 +45,15 @@ const checks = {
   'every entry point loads': () => node('import-every-entry-point.mjs'),
   'the adapters load beside their frameworks': () => {
     const nats = ['jetstream', 'kv', 'transport-node'].map((name) => `@nats-io/${name}`);
-    for (const framework of ['ai', 'langchain', '@langchain/core', '@redis/client', ...nats]) link(framework);
+    for (const framework of [
+      'ai',
+      'langchain',
+      '@langchain/core',
+      '@opentelemetry/api',
+      '@redis/client',
+      ...nats,
+    ])
+      link(framework);
     node('import-every-entry-point.mjs');
   },
   'the command knows its version': () => {
@@ -57,11 +65,12 @@ const checks = {
     const missing = ['Usage', 'up', 'check', 'tools', 'call'].filter((word) => !help.includes(word));
     if (missing.length > 0) throw new Error(`its help does not mention ${missing.join(', ')}:\n${help}`);
   },
-  'the command checks a server of the examples and lists its tools': () => {
-    const server = 'node ./node_modules/mcp-troupe/docs/examples/business-data-server/server.mjs --stdio';
-    troupe('check', '--add', `data=${server}`);
-    const tools = troupe('tools', '--add', `data=${server}`);
-    if (!tools.includes('describeCategory')) throw new Error(`it lists:\n${tools}`);
+  'the command checks a server and lists its tools': () => {
+    link('@modelcontextprotocol/server-everything');
+    const server = 'node ./node_modules/@modelcontextprotocol/server-everything/dist/index.js';
+    troupe('check', '--add', `everything=${server}`);
+    const tools = troupe('tools', '--add', `everything=${server}`);
+    if (!tools.includes('echo')) throw new Error(`it lists:\n${tools}`);
   },
   'the page is served with all its files': () => node('read-the-page.mjs'),
   'a server of the SDK in the process is called, and nothing keeps the process': () => {

@@ -5,6 +5,7 @@ const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve('mcp-troupe
 const FRAMEWORKS = {
   './ai-sdk': 'ai',
   './langchain': '@langchain/core',
+  './opentelemetry': '@opentelemetry/api',
   './fleet-redis': '@redis/client',
   './fleet-nats': '@nats-io/jetstream',
 };
@@ -19,7 +20,7 @@ for (const subpath of Object.keys(manifest.exports)) {
 
 function isInstalled(name) {
   try {
-    return import.meta.resolve(`${name}/package.json`) !== '';
+    return import.meta.resolve(name) !== '';
   } catch {
     return false;
   }

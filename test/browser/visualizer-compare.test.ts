@@ -65,10 +65,10 @@ describe('the tools of the page', () => {
     await expectText(page, '[aria-label="Moment B"]', (text) => text.includes('shown'));
     await press(page, ...BEFORE_THE_LOSS, 'a', '.', '.', 'b');
     await expectText(page, '[aria-label="Moment B"]', (text) => !text.includes('shown'));
-    await expectText(page, '.compared[data-name=files] .diff', (text) => text.includes('session.lost'));
+    await expectText(page, '.compared[data-name=files] .diff', (text) => text.includes('session lost'));
     const [states = ''] = await page.texts('.compared[data-name=files] .compared-states');
     expect(states).toMatch(/ready.* → reconnecting/);
-    expect(await page.texts('.compared[data-name=files] .diff th.mono')).toContain('failure');
+    expect(await page.texts('.compared[data-name=files] .diff th[title=failure]')).toEqual(['last failure']);
     await expectAccessible(page, 'moments');
     await page.click('Swap');
     await expectText(page, '.compared[data-name=files] .compared-states', (text) =>
@@ -124,12 +124,12 @@ describe('the tools of the page', () => {
     await expectText(page, '.simulated-head', (text) => text.includes('Nothing is sent to the server'));
     await expectText(page, '.simulated-head .state-badge', (text) => text.includes('ready'));
     await page.page.evaluate(`[...document.querySelectorAll('.simulated-choice')]
-      .find((each) => each.innerText.startsWith('session.lost')).focus()`);
+      .find((each) => each.innerText.startsWith('session lost')).focus()`);
     await press(page, 'Enter');
     await expectText(
       page,
       '.simulated-steps > li',
-      (text) => text.includes('failure') && text.includes('would start'),
+      (text) => text.includes('last failure') && text.includes('would start'),
     );
     await expectAccessible(page, 'simulated');
     const moment = await page.text('.scrubber-time small');

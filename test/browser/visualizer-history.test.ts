@@ -91,6 +91,7 @@ describe('a page that opens late', () => {
     await page.page.waitForSelector('#panel-events');
     await expectText(page, '.reading', (text) => /^Entry \d/.test(text));
     await page.show('Fleet');
+    await expect.poll(() => page.page.url()).not.toContain('view=events');
     await page.page.reload({ waitUntil: 'load' });
     await page.select('search');
     await expectText(page, '.why', (text) => text.includes('after 1 restart'));

@@ -157,6 +157,7 @@ describe('the page', () => {
     const title = `document.querySelector('[data-state="connection.ready.retirement"] > .chart-name')?.textContent`;
     await expect.poll(() => page.page.evaluate(title), { timeout: 15_000 }).toBe('retirement');
     await page.page.reload({ waitUntil: 'load' });
+    await page.show('Fleet');
     await expectText(page, '.fleet-row', (text) => text.includes('ready.resting+current'));
     await page.page.keyboard.press('n');
     await expectText(page, '.fleet-row', (text) => text.includes('failed, retrying on request'));

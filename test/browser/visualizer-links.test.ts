@@ -95,7 +95,7 @@ describe('the page', () => {
     await note(/^1 of /);
     await page.page.locator('.event-row').click();
     await expectText(page, '.side h2', (text) => text === 'search');
-    await expectText(page, '.reading h2', (text) => text.includes('session.lost'));
+    await expectText(page, '.reading h2', (text) => text.includes('session lost'));
     await page.page.keyboard.press('Escape');
     await page.page.waitForSelector('.reading', { hidden: true });
     await search(page, 'connection:fil');

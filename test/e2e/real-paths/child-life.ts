@@ -36,6 +36,6 @@ export class ChildLife extends Life {
 
   async send(order: Parameters<ControlledProgram['send']>[0]): Promise<void> {
     await this.within('a process that listens', this.program.whenRunning());
-    this.program.send(order);
+    await this.program.send(order);
   }
 }

@@ -6,7 +6,7 @@ import type { ServerConfig, ServerSettings } from '../../../src/config/entry/ser
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { whenEmits } from '../../support/test-troupe.js';
 import { inTime } from '../../support/time-limit.js';
-import { actorOf, isTaken, SERVER, whenTaken } from './account.js';
+import { actorOf, SERVER, whenTaken } from './account.js';
 
 export const LIMIT_MS = 60_000;
 const WAIT_MS = 20_000;
@@ -141,13 +141,4 @@ export function useLives(): void {
     for (const { troupe } of lives.splice(0)) await troupe.close();
     for (const program of programs.splice(0)) await program.close();
   }, LIMIT_MS);
-}
-
-/** Repeats `act`, at least once, until a chart has taken every transition whose description contains these words. */
-export async function untilTaken(words: string, act: () => Promise<unknown>): Promise<void> {
-  const end = Date.now() + WAIT_MS;
-  do {
-    if (Date.now() > end) throw new Error(`The transition was never taken: ${words}`);
-    await act();
-  } while (!isTaken(words));
 }

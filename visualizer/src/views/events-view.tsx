@@ -181,7 +181,9 @@ function Reading({ position }: { position: number }) {
   const entry = useAnswer('entry', { position })?.answer;
   const lane = entry?.position === position ? entry.lane : undefined;
   useEffect(() => {
-    if (lane !== undefined && lane !== selected) state.change({ selected: lane, reading: position });
+    // Another entry may have been opened since this one was drawn.
+    if (lane !== undefined && lane !== selected && state.page.reading === position)
+      state.change({ selected: lane, reading: position });
   }, [lane, position]);
   if (entry === undefined || entry.position !== position)
     return (

@@ -1,6 +1,6 @@
 /** The flags of `troupe serve` from the environment. */
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { applyVariables, serveVariables } from '../../../../src/cli/arguments/serve-variables.js';
 import { declareProgram } from '../../../../src/cli/program.js';
@@ -101,7 +101,7 @@ describe('a variable', () => {
 
   it('of each flag is in the table of the guide.', () => {
     const page = readFileSync(new URL('../../../../docs/guide/operations.md', import.meta.url), 'utf8');
-    const listed = [...page.matchAll(/^\| `(TROUPE_SERVE_\w+)`/gm)].map(([, name]) => name);
+    const listed = [...page.matchAll(/^\| `(TROUPE_SERVE_\w+)`/gm)].map(([, name = '']) => name);
     expect(listed.toSorted()).toEqual(
       [...serveVariables(parsed([])).keys(), 'TROUPE_SERVE_TOKEN'].toSorted(),
     );

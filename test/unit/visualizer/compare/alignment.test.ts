@@ -6,7 +6,7 @@ import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
 
-const letters = (text: string): readonly string[] => [...text];
+const letters = (text: string): readonly string[] => text.split('');
 /** The alignment as text: a letter that both have, `-x` and `+x` for one of them. */
 const shown = (a: string, b: string): string =>
   aligned(letters(a), letters(b))

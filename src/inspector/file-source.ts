@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { MAX_LINE_BYTES } from '../event-log/format/read-log.js';
+import { MAX_LINE_BYTES } from '../event-log/format/entry.js';
 import type { Clock } from '../ports.js';
 import { makeHello, type InspectionSource } from './inspection-source.js';
 import type { Hello, InspectionMessage } from './page-protocol.js';

@@ -7,6 +7,8 @@
  * - a `URL`: a file, or an address from which it is downloaded;
  * - its bytes;
  * - a stream, or another iterable, of bytes or texts in chunks of any size.
+ *
+ * Bytes may be packed with gzip (RFC 1952), as in a report.
  */
 export type LogSource = string | URL | Uint8Array | AsyncIterable<Uint8Array | string>;
 
@@ -28,16 +30,92 @@ export function sourcesOf(value: LogSource | readonly LogSource[]): readonly Log
   return sources;
 }
 
+/** The path of a source that can be followed. Throws a `TypeError` for any other. */
+export function requireFile(source: LogSource): string {
+  if (typeof source === 'string' && !isLogText(source)) return source;
+  if (source instanceof URL && source.protocol === 'file:') return pathOf(source);
+  throw new TypeError('Only a file can be followed: give its path.');
+}
+
+/** As `fileURLToPath`, which a browser does not have. */
+function pathOf({ host, pathname }: URL): string {
+  const path = decodeURIComponent(pathname);
+  if (host !== '') return `//${host}${path}`;
+  return /^\/[a-z]:\//i.test(path) ? path.slice(1) : path;
+}
+
 /** Whether a string is the text of a log, not its path. */
 export function isLogText(text: string): boolean {
   return /^\ufeff?\s*\{/.test(text);
 }
 
-/** The bytes of a source, in chunks. Throws what the file, the download or the stream throws. */
+/** The bytes of a source, unpacked, in chunks. Throws what the file, the download or the stream throws. */
 export async function* chunksOf(source: LogSource): AsyncGenerator<Uint8Array, void, undefined> {
-  if (source instanceof Uint8Array) yield source;
+  if (source instanceof Uint8Array && !isPacked(source)) yield source;
   else if (typeof source === 'string' && isLogText(source)) yield new TextEncoder().encode(source);
+  else yield* unpacked(rawChunksOf(source));
+}
+
+async function* rawChunksOf(source: LogSource): AsyncGenerator<Uint8Array, void, undefined> {
+  if (source instanceof Uint8Array) yield source;
   else yield* chunksOfStream(await streamOf(source));
+}
+
+/** Whether bytes begin as gzip does. */
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+async function* unpacked(
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let first: Uint8Array | undefined;
+  try {
+    while (first === undefined || first.length < 2) {
+      const { done, value } = await chunks.next();
+      if (done === true) {
+        if (first !== undefined) yield first;
+        return;
+      }
+      first = first === undefined ? value : joined(first, value);
+    }
+    if (isPacked(first)) yield* inflated(first, chunks);
+    else {
+      yield first;
+      yield* chunks;
+    }
+  } finally {
+    await chunks.return();
+  }
+}
+
+async function* inflated(
+  first: Uint8Array,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let next: Uint8Array | undefined = first;
+  const packed = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = next ?? (await rest.next()).value;
+      next = undefined;
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+  const gzip = new DecompressionStream('gzip') as TransformStream<Uint8Array, Uint8Array>;
+  const reader = packed.pipeThrough(gzip).getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
 }
 
 async function* chunksOfStream(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -48,11 +126,19 @@ async function* chunksOfStream(stream: AsyncIterable<unknown>): AsyncGenerator<U
   }
 }
 
+/** Longest log that is held in memory, bytes: a small file may be packed so that it unpacks without end. */
+const MAX_HELD = 1_024 * 1_024 * 1_024;
+
 /** All bytes of a source. */
 export async function bytesOf(source: LogSource): Promise<Uint8Array> {
-  if (source instanceof Uint8Array) return source;
+  if (source instanceof Uint8Array && !isPacked(source)) return source;
   const chunks: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of chunksOf(source)) chunks.push(chunk as Uint8Array<ArrayBuffer>);
+  let size = 0;
+  for await (const chunk of chunksOf(source)) {
+    size += chunk.length;
+    if (size > MAX_HELD) throw new Error(`the log is longer than ${MAX_HELD} bytes`);
+    chunks.push(chunk as Uint8Array<ArrayBuffer>);
+  }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 

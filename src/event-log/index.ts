@@ -35,6 +35,11 @@ export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.
 
 export type { ServerIdentity } from '../../machines/connection/connection.events.js';
 
+export { createReport, type CreatedReport, type CreateReportOptions } from './report/create-report.js';
+export type { LeftOut } from './report/collect-logs.js';
+
+export type { ServerConfig } from '../config/entry/server-config.js';
+
 export { createLogFile } from './record/file-store.js';
 
 export { expectReplays } from './replay/expect-replays.js';

@@ -59,7 +59,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'src/auth': ['stores', 'account'],
   'src/cli': ['arguments', 'output', 'prompts', 'background', 'console', 'commands', 'declarations'],
   'src/config': ['entry', 'hosts', 'files'],
-  'src/event-log': ['format', 'record', 'replay'],
+  'src/event-log': ['format', 'record', 'replay', 'report'],
   'src/gateway': ['upstream', 'client', 'http', 'stdio'],
   'src/transports': ['http', 'stdio'],
 };

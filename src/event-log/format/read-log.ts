@@ -197,7 +197,7 @@ export class LogParser {
     this.#framer.end();
     if (this.#line === 0) this.#fail('not-a-log', 1, 'Line 1 is missing: the log is empty.');
     else if (this.#headerLine === 0 && this.#isReport)
-      this.#truncated(this.#line + 1, 'is missing: the report holds no log');
+      this.#fail('not-a-log', 1, 'The report holds no recording.');
     if (this.#snapshotsLeft > 0)
       this.#truncated(this.#line + 1, 'is missing: the log ends within a snapshot');
     return this.#take();
@@ -240,7 +240,7 @@ export class LogParser {
   }
 
   #readHeader(value: unknown): void {
-    if (this.#snapshotsLeft > 0) return this.#corrupt('interrupts a snapshot');
+    this.#snapshotsLeft = 0;
     const refused = versionProblem(value, this.#line);
     if (refused !== undefined) return this.#fail(refused.code, this.#line, refused.message);
     const problem = headerProblem(value as JsonObject);

@@ -5,12 +5,13 @@
  *     of the chart, and both as JSON literals: never as code, and not even in a comment.
  * X2. The server of the test has a name that the configuration accepts, whatever the log calls it.
  */
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionName } from '../actor-system/actor-path.js';
 import { nameProblems } from '../config/entry/validate-entry.js';
 import { bodyOf, Chain, toLine } from '../event-log/format/chain.js';
 import type { CauseEntry, LogEntry, LogHeader } from '../event-log/format/entry.js';
+import { bytesOf, type LogSource } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import type { ReplayReport } from '../event-log/replay/replay-log.js';
@@ -24,8 +25,8 @@ import { writeWholeFile } from './output/write-whole-file.js';
 export interface FixtureOrder {
   /** Created if it does not exist. */
   readonly folder: string;
-  /** The files of the log, the oldest first. */
-  readonly files: readonly string[];
+  /** The parts of the log, the oldest first. */
+  readonly sources: readonly LogSource[];
   readonly report: ReplayReport;
   /** Default: the only server. */
   readonly server: string | undefined;
@@ -37,12 +38,12 @@ export interface FixtureOrder {
  */
 export async function exportFixture({
   folder,
-  files,
+  sources,
   report,
   server,
 }: FixtureOrder): Promise<readonly string[]> {
   const name = server ?? onlyOf([...report.connections.keys()]);
-  const { header, entries } = await readAll(files);
+  const { header, entries } = await readAll(sources);
   const played = entries.slice(0, report.entries);
   const own = played.filter((entry) => isAbout(entry, name));
   const { states, sessions } = recordedConnection(own, name);
@@ -96,13 +97,13 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 async function readAll(
-  files: readonly string[],
+  sources: readonly LogSource[],
 ): Promise<{ readonly header: LogHeader | undefined; readonly entries: readonly LogEntry[] }> {
   let header: LogHeader | undefined;
   const entries: LogEntry[] = [];
-  for (const file of files) {
+  for (const source of sources) {
     const parser = new LogParser();
-    for (const piece of [...parser.push(await readFile(file)), ...parser.end()]) {
+    for (const piece of [...parser.push(await bytesOf(source)), ...parser.end()]) {
       if (piece.type === 'header') header ??= piece.header;
       else if (piece.type === 'entry') entries.push(piece.entry);
     }

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import type { LogHeader } from '../event-log/format/entry.js';
 import { bytesOf, type LogSource } from '../event-log/format/log-source.js';
 import { readLog } from '../event-log/format/read-log.js';
+import type { LogReport } from '../event-log/format/report.js';
 import { runLabels } from '../event-log/format/runs.js';
 import { groupRuns, splitParts } from '../event-log/format/split-parts.js';
 import { messageOf } from '../text/error-message.js';
@@ -99,6 +100,8 @@ export interface RunFiles {
   readonly label: string | undefined;
   /** The oldest first. */
   readonly parts: readonly PartFile[];
+  /** The first line of the report that holds it. */
+  readonly report?: LogReport | undefined;
 }
 
 /**
@@ -114,7 +117,7 @@ export async function runsOfLogs(logs: readonly string[]): Promise<readonly RunF
     return [{ label: undefined, parts: [await partFile(only)] }];
   await checkReadTwice(logs, 'several logs need');
   const files = [...new Set((await Promise.all(logs.map(withEarlier))).flat())];
-  const found: (PartFile & { readonly header: LogHeader })[] = [];
+  const found: FoundPart[] = [];
   const unread: PartFile[] = [];
   for (const file of files) {
     if (await isReport(file)) found.push(...(await partsOfReport(file)));
@@ -127,7 +130,7 @@ export async function runsOfLogs(logs: readonly string[]): Promise<readonly RunF
   const runs = groupRuns(found).map(({ parts }) => parts);
   const labels = runLabels(runs.map(([first]) => first?.header as LogHeader));
   return [
-    ...runs.map((parts, index) => ({ label: labels[index], parts })),
+    ...runs.map((parts, index) => ({ label: labels[index], parts, report: parts[0]?.report })),
     ...unread.map((part) => ({ label: undefined, parts: [part] })),
   ];
 }
@@ -137,16 +140,23 @@ async function partFile(file: string): Promise<PartFile> {
   return { file, source: (onBytes) => (onBytes === undefined ? file : counted(file, onBytes)), size };
 }
 
+interface FoundPart extends PartFile {
+  readonly header: LogHeader;
+  readonly report?: LogReport | undefined;
+}
+
 async function isReport(file: string): Promise<boolean> {
   for await (const piece of readLog(file)) return piece.type === 'report';
   return false;
 }
 
-async function partsOfReport(file: string): Promise<readonly (PartFile & { readonly header: LogHeader })[]> {
+async function partsOfReport(file: string): Promise<readonly FoundPart[]> {
   try {
-    return splitParts(await bytesOf(file)).parts.map(({ header, bytes, size }) => ({
+    const { report, parts } = splitParts(await bytesOf(file));
+    return parts.map(({ header, bytes, size }) => ({
       file,
       header,
+      report,
       size,
       source: (onBytes) => {
         onBytes?.(size);

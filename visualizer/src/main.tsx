@@ -103,16 +103,16 @@ function greet(hello: Hello): void {
   });
 }
 
-function open(file: Blob, title: string): void {
+function open(files: readonly File[], title: string): void {
   back = undefined;
   state.begin({ source: { kind: 'file', title }, link: { kind: 'reading', share: 0 } });
-  log.order({ order: 'open', file });
+  log.order({ order: 'open', files });
 }
 
 const enclosed = takeEnclosedLog();
 
 followTheme();
-if (enclosed !== undefined) open(enclosed, 'shared log');
+if (enclosed !== undefined) open([enclosed], 'shared log');
 else {
   // For a browser, an address that differs only in its key, as after a restart, is the same page.
   window.addEventListener('hashchange', () => window.location.reload());
@@ -131,7 +131,7 @@ if (root !== null)
         log,
         layouts,
         runtime: access === undefined ? undefined : new Runtime(access),
-        open: (file) => open(file, file.name),
+        open: (files) => open(files, files.map(({ name }) => name).join(', ')),
       }}
     >
       <App />

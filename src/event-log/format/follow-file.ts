@@ -34,8 +34,8 @@ export async function* followFile(
   }
 }
 
-/** Ends early with the signal. */
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+/** Waits until the next look, or until the signal. */
+export function pause(clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = (): void => {

@@ -1,5 +1,7 @@
 /** The forms in which a log is given to its readers. Runs in a browser, if no path is given. */
 
+import { isPacked, together, unpacked } from './unpack.js';
+
 /**
  * A log, or one part of it:
  *
@@ -61,63 +63,6 @@ async function* rawChunksOf(source: LogSource): AsyncGenerator<Uint8Array, void,
   else yield* chunksOfStream(await streamOf(source));
 }
 
-/** Whether bytes begin as gzip does. */
-export function isPacked(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
-async function* unpacked(
-  chunks: AsyncGenerator<Uint8Array, void, undefined>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let first: Uint8Array | undefined;
-  try {
-    while (first === undefined || first.length < 2) {
-      const { done, value } = await chunks.next();
-      if (done === true) {
-        if (first !== undefined) yield first;
-        return;
-      }
-      first = first === undefined ? value : joined(first, value);
-    }
-    if (isPacked(first)) yield* inflated(first, chunks);
-    else {
-      yield first;
-      yield* chunks;
-    }
-  } finally {
-    await chunks.return();
-  }
-}
-
-async function* inflated(
-  first: Uint8Array,
-  rest: AsyncGenerator<Uint8Array, void, undefined>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let next: Uint8Array | undefined = first;
-  const packed = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const chunk = next ?? (await rest.next()).value;
-      next = undefined;
-      if (chunk === undefined) controller.close();
-      else controller.enqueue(chunk);
-    },
-  });
-  const gzip = new DecompressionStream('gzip') as TransformStream<Uint8Array, Uint8Array>;
-  const reader = packed.pipeThrough(gzip).getReader();
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-
 async function* chunksOfStream(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of stream) {
     if (typeof chunk === 'string') yield new TextEncoder().encode(chunk);
@@ -126,20 +71,9 @@ async function* chunksOfStream(stream: AsyncIterable<unknown>): AsyncGenerator<U
   }
 }
 
-/** Longest log that is held in memory, bytes: a small file may be packed so that it unpacks without end. */
-const MAX_HELD = 1_024 * 1_024 * 1_024;
-
-/** All bytes of a source. */
+/** All bytes of a source, unpacked. */
 export async function bytesOf(source: LogSource): Promise<Uint8Array> {
-  if (source instanceof Uint8Array && !isPacked(source)) return source;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of chunksOf(source)) {
-    size += chunk.length;
-    if (size > MAX_HELD) throw new Error(`the log is longer than ${MAX_HELD} bytes`);
-    chunks.push(chunk as Uint8Array<ArrayBuffer>);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return source instanceof Uint8Array && !isPacked(source) ? source : together(chunksOf(source));
 }
 
 async function streamOf(source: Exclude<LogSource, Uint8Array>): Promise<AsyncIterable<unknown>> {

@@ -6,7 +6,7 @@ export function isSameRun(a: LogHeader, b: LogHeader): boolean {
   if (a.run !== undefined || b.run !== undefined) return a.run === b.run;
   if (a.seed !== b.seed || JSON.stringify(a.input) !== JSON.stringify(b.input)) return false;
   const [earlier, later] = a.part <= b.part ? [a, b] : [b, a];
-  if (earlier.part === later.part) return a.startedAt === b.startedAt && a.firstSeq === b.firstSeq;
+  if (earlier.part === later.part) return a.startedAt === b.startedAt;
   return earlier.firstSeq < later.firstSeq && earlier.startedAt <= later.startedAt;
 }
 

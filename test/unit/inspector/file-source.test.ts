@@ -30,7 +30,7 @@ function write(name: string, content: string | Buffer): string {
 }
 
 function open(...files: readonly string[]): FileSource {
-  return new FileSource(files, 'title', systemClock);
+  return new FileSource([{ label: 'one', parts: files }], 'title', systemClock);
 }
 
 async function messagesOf(source: FileSource): Promise<InspectionMessage[]> {

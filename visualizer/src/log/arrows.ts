@@ -30,7 +30,15 @@ const machineOf = (id: string): string => `${id} · machine`;
 const effectsOf = (name: string): string => `${name} · effects`;
 const serverOf = (name: string): string => `${name} · server`;
 
-export function arrowsOf(position: number, entry: LogEntry): Arrow[] {
+/** `label` names the recording, if several are shown: each has life lines of its own. */
+export function arrowsOf(position: number, entry: LogEntry, label?: string): Arrow[] {
+  const arrows = arrowsIn(position, entry);
+  if (label === undefined) return arrows;
+  const own = (line: string): string => (line === HOST || line === TIMER ? line : `${line} (${label})`);
+  return arrows.map((arrow) => ({ ...arrow, from: own(arrow.from), to: own(arrow.to) }));
+}
+
+function arrowsIn(position: number, entry: LogEntry): Arrow[] {
   const base = { position, seq: entry.seq, at: entry.at, isDerived: false };
   if (entry.kind === 'snapshot') return [];
   if (entry.kind === 'note') return noteArrows(base, entry.note);

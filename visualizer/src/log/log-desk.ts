@@ -26,6 +26,7 @@ import type {
 import { matcher, Search, type EntryQuery } from './find-entries.js';
 import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
+import { splitRun } from './lane-names.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
@@ -39,6 +40,7 @@ type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown
 export class LogDesk {
   #book = new LogBook();
   #isWhole = false;
+  #isGrowing = false;
   #visits = new Map<Lane, Visits>();
   /** The latest search, by its words. */
   #search: { readonly key: string; readonly search: Search } | undefined;
@@ -90,19 +92,26 @@ export class LogDesk {
   end(): void {
     this.#book.end();
     this.#isWhole = true;
+    this.#isGrowing = false;
   }
 
-  /** Reads a whole log. Calls `progress` with the number of bytes so far. Rejects if the pieces do. */
+  /**
+   * Reads a whole log. Calls `progress` with the number of bytes so far, and `grew` for everything that a file gets while it is
+   * followed. It is on the disk as well, so all of it is kept. Rejects if the pieces do.
+   */
   async read(
     pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
     progress: (size: number) => void,
+    grew: () => void = () => {},
   ): Promise<void> {
     this.clear();
     const book = this.#book;
     for await (const piece of pieces) {
       if (book !== this.#book) return;
       book.append(piece);
-      progress(book.size);
+      this.#isGrowing = book.isCaughtUp;
+      if (book.isCaughtUp) grew();
+      else progress(book.size);
     }
     if (book === this.#book) this.end();
   }
@@ -115,6 +124,7 @@ export class LogDesk {
       firstAt: this.#book.timeOf(0),
       lastAt: this.#book.timeOf(length - 1),
       names: lanes.slice(1).map(({ name }) => name),
+      runs: this.#book.runs,
       missed,
       leftOut,
       problem: problem === undefined ? null : { code: problem.code, message: problem.message },
@@ -122,13 +132,16 @@ export class LogDesk {
       hasOtherCharts:
         machines !== undefined &&
         Object.entries(machines).some(([name, hash]) => this.charts[name]?.hash !== hash),
-      isWhole: this.#isWhole,
+      isWhole: this.#isWhole || this.#isGrowing,
+      isGrowing: this.#isGrowing && this.#book.labelOf(length - 1)?.type !== 'end',
+      report: this.#book.report ?? null,
     };
   }
 
   #begin(book: LogBook): void {
     this.#book = book;
     this.#isWhole = false;
+    this.#isGrowing = false;
     this.#visits = new Map();
     this.#search = undefined;
   }
@@ -171,7 +184,7 @@ export class LogDesk {
       position,
       at: this.#book.timeOf(position),
       from: this.#book.values[lane.values.at(change - 1)] ?? null,
-      events: entry === undefined ? [] : eventsTo(address, entry),
+      events: entry === undefined ? [] : eventsTo(splitRun(address)[0], entry),
     };
   }
 
@@ -229,7 +242,7 @@ export class LogDesk {
     const line = this.#line(position);
     const entry = this.#book.entry(position);
     if (line === undefined || entry === undefined) return undefined;
-    const to = entry.kind === 'note' ? undefined : entry.to;
+    const to = entry.kind === 'note' ? undefined : this.#book.addressIn(position, entry.to);
     const folded = (at: number): FoldedState | undefined =>
       to === undefined || at < 0 ? undefined : this.#book.stateOf(at, to);
     // In this order, because a fold only goes forwards.
@@ -246,7 +259,11 @@ export class LogDesk {
     for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {
       const entry = fits(position) ? this.#book.entry(position) : undefined;
       if (entry === undefined) continue;
-      const arrows = arrowsOf(position, { ...entry, at: this.#book.timeOf(position) });
+      const arrows = arrowsOf(
+        position,
+        { ...entry, at: this.#book.timeOf(position) },
+        this.#book.runOf(position),
+      );
       groups.push(arrows);
       count += arrows.length;
     }

@@ -103,7 +103,7 @@ function toJson(file: string, { bytes, report, leftOut }: CreatedReport) {
 function render(output: string, { bytes, report, leftOut }: CreatedReport, { colors }: Terminal): string {
   const { versions, configuration, findings, logs } = report;
   const faults = findings?.filter(({ level }) => level === 'error' || level === 'warning').length ?? 0;
-  const servers = Object.keys((configuration?.['servers'] ?? {}) as object);
+  const servers = Object.keys(configuration?.['servers'] ?? {});
   return [
     `${colors.bold(oneLine(output))}  ${kilobytes(bytes.length)}; only you can read it`,
     `    versions: ${oneLine(`troupe ${versions.troupe}, ${versions.runtime}, ${versions.platform}`)}`,

@@ -10,7 +10,10 @@ const REPORT_START = '{"troupeReport":';
 /** Rejects with an `Error` that names the file that cannot be read. */
 export async function* openFiles(files: readonly File[]): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const [only] = files;
-  if (only !== undefined && files.length === 1 && (await isPlain(only))) return yield* piecesOf(only);
+  if (only !== undefined && files.length === 1 && (await isPlain(only))) {
+    yield* piecesOf(only);
+    return;
+  }
   const splits = [];
   for (const file of files) splits.push(await splitFile(file));
   const report = splits.find((split) => split.report !== undefined)?.report;

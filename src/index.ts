@@ -58,6 +58,15 @@ export type {
 export { ownTransport } from './transports/own-transport.js';
 export type { MessageLimits } from './json/parse-json.js';
 export type { CallOptions } from './calls/call.js';
+export type {
+  NetworkFacts,
+  ObservedOperation,
+  ObservedTroupe,
+  Operation,
+  OperationEnd,
+  SessionFacts,
+  Telemetry,
+} from './telemetry/telemetry.js';
 export type { CallChange, CallEnd, CallHooks, OutgoingCall } from './calls/hooks.js';
 
 export type {

@@ -12,6 +12,7 @@ import type { ToolInfo } from './catalog/registry.js';
 import type { TrustStore } from './trust/trust-store.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
+import type { Telemetry } from './telemetry/telemetry.js';
 import type { Clock, Logger } from './ports.js';
 import type { NetworkOption } from './transports/http/network-options.js';
 import type { MessageLimits } from './json/parse-json.js';
@@ -220,4 +221,9 @@ export interface TroupeOptions {
   readonly inspector?: MachineInspector;
   /** Receives errors that cannot be published as events. Default: nothing is logged. */
   readonly logger?: Logger;
+  /**
+   * Makes spans and metrics of requests, sessions and connections: `openTelemetry()` of `mcp-troupe/opentelemetry`. Default:
+   * none, and nothing is loaded for it.
+   */
+  readonly telemetry?: Telemetry;
 }

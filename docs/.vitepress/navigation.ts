@@ -33,6 +33,7 @@ const SECTIONS: readonly Section[] = [
       ],
       ...[
         'logging',
+        'telemetry',
         'inspecting',
         'recording',
         'incident',

@@ -50,7 +50,7 @@ import type { ConnectionPolicy } from '../policy/policy.js';
 import { notProvided } from '../not-provided.js';
 
 /** JSON-RPC 2.0 section 5.1. */
-const METHOD_NOT_FOUND = -32601;
+export const METHOD_NOT_FOUND = -32601;
 
 /** Parameter of actions that record a failure. */
 export interface Failed {

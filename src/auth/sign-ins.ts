@@ -29,7 +29,7 @@ import {
 } from './auth-options.js';
 import { withEntry } from './entry-oauth.js';
 import { serverAddress } from './stores/token-store.js';
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
 import type { NetworkSource } from '../transports/http/network-options.js';
 import type { OAuthClientProvider } from '../mcp/oauth.js';

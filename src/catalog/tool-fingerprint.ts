@@ -1,5 +1,5 @@
 /** The reviewed part of a tool, and its fingerprint: everything that a model reads of it, and nothing else. */
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 import type { ReviewedField, ReviewedTool } from '../../machines/policy/review.js';
 
 const FIELDS = [

@@ -9,6 +9,7 @@ import type { ReviewMode } from '../review/review-option.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
 import { TIMEOUT_VARIABLE } from '../config/entry/effective-settings.js';
 import { createFileReviewStore } from '../review/review-store.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import { createTroupe, type Troupe } from '../runtime/troupe.js';
 import { sourcesOf, type Configuration } from './configured-servers.js';
 import { type Flags, MAX_TIMER_MS } from './arguments/flags.js';
@@ -33,6 +34,8 @@ export interface TroupeChoice {
   readonly askInput?: TroupeOptions['askInput'];
   /** Default: nothing is recorded. */
   readonly record?: RecordTarget | undefined;
+  /** Default: none. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** Notes problems of its stores; with `--verbose`, also every event. */
@@ -55,7 +58,7 @@ export function toTroupeOptions(
   choice: TroupeChoice = {},
 ): Omit<TroupeOptions, 'handlers' | 'capabilities'> {
   const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
-  const { askInput, record, review: mode = 'report' } = choice;
+  const { askInput, record, telemetry, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
@@ -69,6 +72,7 @@ export function toTroupeOptions(
     auth,
     ...(askInput === undefined ? {} : { askInput }),
     ...(record === undefined ? {} : { record }),
+    ...(telemetry === undefined ? {} : { telemetry }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
   };

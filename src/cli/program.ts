@@ -19,7 +19,7 @@ import type { ReviewFlags } from './commands/review-command.js';
 import type { ServeFlags } from './commands/serve-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
-import type { UpBackgroundFlags } from './commands/background/background-process.js';
+import type { UpBackgroundFlags } from './commands/background-process.js';
 import type { UpFlags } from './commands/up-command.js';
 import { EXIT, type ExitCode, UsageError } from './exit.js';
 import {
@@ -204,7 +204,7 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
     )
     .action(async (_, command: Command) => {
       if (command.opts()['background'] === true) {
-        const { upInBackground } = await import('./commands/background/background-command.js');
+        const { upInBackground } = await import('./commands/background-command.js');
         return act<UpBackgroundFlags>(command, (flags, terminal) => upInBackground(flags, terminal, stdin));
       }
       const { up } = await import('./commands/up-command.js');

@@ -1,23 +1,13 @@
-/**
- * Turns an incident into a test: the log of one connection, and a vitest file that reproduces it.
- *
- * X1. Anybody may have written the log. The test contains only two things from it, the name of the connection and the states
- *     of the chart, and both as JSON literals: never as code, and not even in a comment.
- * X2. The server of the test has a name that the configuration accepts, whatever the log calls it.
- */
+/** Turns an incident into files: the log of one connection, and a vitest file that reproduces it (`src/fixtures`). */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectionName } from '../actor-system/actor-path.js';
-import { nameProblems } from '../config/entry/validate-entry.js';
-import { bodyOf, Chain, toLine } from '../event-log/format/chain.js';
-import type { CauseEntry, LogEntry, LogHeader } from '../event-log/format/entry.js';
+import type { LogEntry, LogHeader } from '../event-log/format/entry.js';
 import { bytesOf, type LogSource } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
-import { MonotonicTime } from '../event-log/format/monotonic-time.js';
 import type { ReplayReport } from '../event-log/replay/replay-log.js';
-import { visibleJson } from '../json/write-json.js';
+import { fixtureLines, isAbout } from '../fixtures/fixture-log.js';
+import { patienceOf, statesTest } from '../fixtures/fixture-test.js';
 import { makeFolder } from '../storage/folders.js';
-import { PACKAGE } from '../package.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
 import { UsageError } from './exit.js';
 import { writeWholeFile } from './output/write-whole-file.js';
@@ -52,9 +42,18 @@ export async function exportFixture({
   const base = fileNameOf(name);
   const [test, log] = [join(folder, `${base}.test.mjs`), join(folder, `${base}.jsonl`)];
   make(folder);
-  await write(log, trimmed(header, own));
+  await write(log, `${fixtureLines(header, own).join('\n')}\n`);
+  const text = statesTest({
+    writer: "'troupe replay --export-fixture'",
+    name,
+    title: 'goes through what was recorded',
+    source: { file: `${base}.jsonl` },
+    states,
+    end: null,
+    patienceMs: patienceOf(own),
+  });
   try {
-    await write(test, testFile(name, base, states, limitMs(own)));
+    await write(test, text);
   } catch (error) {
     await rm(log, { force: true });
     throw error;
@@ -109,85 +108,4 @@ async function readAll(
     }
   }
   return { header, entries };
-}
-
-/** Keeps the manager's part that began the connection. */
-function isAbout(entry: LogEntry, name: string): boolean {
-  if (entry.kind === 'note') return entry.note['server'] === name || entry.note.type.startsWith('gap');
-  if (entry.kind === 'snapshot') return entry.to === '$' || connectionName(entry.to) === name;
-  return connectionName(entry.to) === name || concerns(entry, name);
-}
-
-function concerns({ moved = {}, derived = [] }: CauseEntry, name: string): boolean {
-  return [...Object.keys(moved), ...derived.map(({ to }) => to)].some((to) => connectionName(to) === name);
-}
-
-/** A log again, but one that cannot be replayed: the events of the other connections are missing. */
-function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
-  const chain = new Chain(header);
-  const lines = entries.map((entry, index) => {
-    const left = entry.kind === 'snapshot' ? { left: 0 } : {};
-    const body = bodyOf({ ...entry, ...left, seq: header.firstSeq + index });
-    chain.add(body);
-    return toLine(body, chain.check);
-  });
-  return [`${JSON.stringify(header)}\n`, ...lines].join('');
-}
-
-/** Milliseconds of a recording that pass in one second, even on a slow machine. */
-const PASS_IN_A_SECOND = 10_000_000;
-/** Real milliseconds. The times in a log may be centuries apart. */
-const MOST_PATIENCE = 3_600_000;
-
-/** Real milliseconds that the test may take: the usual limit of a test, and more for a long recording. */
-function limitMs(entries: readonly LogEntry[]): number {
-  const time = new MonotonicTime();
-  const times = entries.map(({ at }) => time.of(at));
-  const length = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  return Math.min(1_000 * (5 + Math.round(length / PASS_IN_A_SECOND)), MOST_PATIENCE);
-}
-
-/** The server of a test whose log has a name that no configuration has. */
-const NAMELESS = 'recorded';
-
-function testFile(name: string, base: string, states: readonly string[], limit: number): string {
-  const [own, testing] = [PACKAGE.name, `${PACKAGE.name}/testing`];
-  return `// Written by 'troupe replay --export-fixture' from a recording. You may change it.
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { createTroupe } from '${own}';
-import { createRecordedServer } from '${testing}';
-
-const NAME = ${visibleJson(name)};
-const SERVER = ${visibleJson(nameProblems(name).length === 0 ? name : NAMELESS)};
-const LOG = new URL(${visibleJson(`./${base}.jsonl`)}, import.meta.url);
-
-/** The recorded states, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
-const RECORDED = ${visibleJson(states)};
-/** If it does not get that far in this many milliseconds, the test shows the states that it reached. */
-const PATIENCE = ${limit};
-
-it('goes through what was recorded', async () => {
-  const server = createRecordedServer(readFileSync(LOG), NAME);
-  const troupe = createTroupe({ servers: { [SERVER]: server.config }, clock: server.clock, seed: 1 });
-  const states = [];
-  let timer;
-  const done = new Promise((resolve) => {
-    timer = setTimeout(resolve, PATIENCE);
-    troupe.events$.subscribe((event) => {
-      if (event.type !== 'connection.state' || event.server !== SERVER) return;
-      if (states.at(-1) !== event.to) states.push(event.to);
-      if (states.length >= RECORDED.length) resolve();
-    });
-  });
-  try {
-    await troupe.start();
-    await done;
-  } finally {
-    clearTimeout(timer);
-    await troupe.close();
-  }
-  expect(states.slice(0, RECORDED.length)).toEqual(RECORDED);
-}, 2 * PATIENCE);
-`;
 }

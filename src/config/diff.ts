@@ -9,7 +9,7 @@
 import { effectiveSettings, type HostSettings } from './entry/effective-settings.js';
 import { FIELD_ROWS } from './entry/entry-fields.js';
 import type { ServerConfig } from './entry/server-config.js';
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 import { declaredInputs } from './entry/inputs.js';
 import type { ConfigProblem } from '../errors.js';
 import type { MergedServers } from './merge.js';

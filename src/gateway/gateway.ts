@@ -16,6 +16,7 @@ import { messageOf } from '../text/error-message.js';
 import { RPC, toErrorAnswer } from './client/client-message.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
+import type { JsonObject } from '../json/json-object.js';
 import { freezeInDevelopment } from '../json/freeze.js';
 import { Observable } from '../lifecycle/rx.js';
 import type { Stream } from '../lifecycle/stream.js';
@@ -28,6 +29,7 @@ import type { Troupe } from '../runtime/troupe.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { ClientSession } from './client/client-session.js';
 import type { ClientSettings, Opened } from './client/serving.js';
+import { ClientTelemetry } from './client/client-telemetry.js';
 import { SubjectClient } from './client/subject-client.js';
 import type { GatewayClient } from './client/client-request.js';
 import { envelopeOf } from './client/envelope.js';
@@ -180,6 +182,7 @@ export class Gateway {
     const { adminTools, offer, failClosed, bare, startGateMs, pageSize } = options;
     this.#settings = {
       clock: this.#clock,
+      telemetry: options.telemetry && new ClientTelemetry(options.telemetry),
       serverInfo: toServerInfo(options),
       isSelf: (meta) => this.#mark.isIn(meta),
       subscriptions: new SharedSubscriptions(),
@@ -312,11 +315,12 @@ export class Gateway {
   async answer(message: JSONRPCRequest, terms: RequestTerms): Promise<JSONRPCResponse> {
     const { id, method, params = {} } = message;
     const { signal, notify, headers, server, subject } = terms;
-    try {
+    const { telemetry } = this.#settings;
+    const answer = async (): Promise<JsonObject> => {
       if (this.#closed !== undefined) throw CLOSED;
       if (this.#options.singleClient === true) throw ONLY_CONNECTED;
       const client = this.#subjects.of(envelopeOf(params).answers, { subject, server });
-      const result = await client.answer({
+      return client.answer({
         id,
         method,
         params,
@@ -325,6 +329,10 @@ export class Gateway {
         signal,
         notify: (name, about) => notify({ jsonrpc: '2.0', method: name, params: about }),
       });
+    };
+    try {
+      const result = await (telemetry?.answer({ id, method, params, headers }, undefined, answer) ??
+        answer());
       return { jsonrpc: '2.0', id, result };
     } catch (error) {
       return toErrorAnswer(id, this.#toRpcError(error));

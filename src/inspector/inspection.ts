@@ -7,6 +7,13 @@ export interface InspectOptions {
   /** Title of the page. Default: the client name of the troupe and the process id. */
   readonly title?: string;
   /**
+   * Maximum size of the history that is kept in memory from this call on, whether or not a page is open, in bytes: a page
+   * shows what happened before it was opened. Nothing is written to the disk. If the troupe records to a file, older
+   * entries are read from there. 0 keeps none: then a page shows what happens from the opening of the first page on.
+   * Any other value is at least 1 MiB. Default: 32 MiB.
+   */
+  readonly history?: number;
+  /**
    * Whether the page `/stately` sends events to Stately's hosted inspector. That receives all states, contexts and
    * events, with secrets masked. A text is the address of another viewer of its protocol. Default false.
    */

@@ -11,15 +11,17 @@ import type { InspectionServer } from './inspection-server.js';
 import { parseUrl } from '../text/parse-url.js';
 
 const HIGHEST_PORT = 65_535;
+const DEFAULT_HISTORY = 32 * 1_024 * 1_024;
+const LEAST_HISTORY = 1_024 * 1_024;
 
-const NAMES: OptionNames<InspectOptions> = { port: true, title: true, stately: true };
+const NAMES: OptionNames<InspectOptions> = { port: true, title: true, history: true, stately: true };
 
 export class Inspections {
   readonly #open = new Set<InspectionServer>();
   readonly #lifetime: Pick<Lifetime, 'isClosed'>;
-  readonly #parts: LiveParts;
+  readonly #parts: Omit<LiveParts, 'history'>;
 
-  constructor(lifetime: Pick<Lifetime, 'isClosed'>, parts: LiveParts) {
+  constructor(lifetime: Pick<Lifetime, 'isClosed'>, parts: Omit<LiveParts, 'history'>) {
     this.#lifetime = lifetime;
     this.#parts = parts;
   }
@@ -33,9 +35,13 @@ export class Inspections {
       throw new ConfigError("inspect: expected the options to be an object, such as '{ port: 4400 }'");
     const unknown = unknownOption(options, NAMES);
     if (unknown !== undefined) throw new ConfigError(`inspect: ${unknown}`);
-    const { port = 0, title = this.#parts.title, stately = false } = options;
+    const { port = 0, title = this.#parts.title, history = DEFAULT_HISTORY, stately = false } = options;
     if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
       throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);
+    if (!isHistory(history))
+      throw new ConfigError(
+        `inspect: expected 'history' to be 0, or a whole number of at least ${LEAST_HISTORY} bytes`,
+      );
     if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a string");
     const [{ openInspectionServer }, { LiveSource }, { STATELY_VIEWER }] = await Promise.all([
       import('./inspection-server.js'),
@@ -44,13 +50,15 @@ export class Inspections {
     ]);
     const viewer = viewerAddress(stately === true ? STATELY_VIEWER : stately);
     const { clock } = this.#parts;
-    const source = new LiveSource({ ...this.#parts, title });
+    const source = new LiveSource({ ...this.#parts, title, history });
     const server = await openInspectionServer({ source, clock, port, viewer });
+    this.#open.add(server);
+    await source.open();
     if (this.#lifetime.isClosed) {
+      this.#open.delete(server);
       await server.close();
       throw closedError();
     }
-    this.#open.add(server);
     return {
       url: server.url,
       ...(server.statelyUrl !== undefined && { statelyUrl: server.statelyUrl }),
@@ -65,6 +73,10 @@ export class Inspections {
   async close(): Promise<void> {
     await Promise.all([...this.#open].map((server) => server.close('The troupe was closed.')));
   }
+}
+
+function isHistory(history: unknown): boolean {
+  return history === 0 || (Number.isSafeInteger(history) && Number(history) >= LEAST_HISTORY);
 }
 
 /** Undefined if no viewer is wanted. */

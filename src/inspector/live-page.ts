@@ -1,6 +1,6 @@
 /**
- * Writes to one page of a running troupe, at its own pace: the hello, the history and later entries, the newest rows,
- * the end.
+ * Writes to one page of a running troupe, at its own pace: the hello, what is older than the history, the history and later
+ * entries, the newest rows, the end.
  *
  * L1. Nothing is queued for it: it is written to only while it reads, from buffers that all pages share.
  * L2. A page that reads nothing for `STALL_MS` is cut off; a page that still runs reconnects.
@@ -17,6 +17,8 @@ export interface LivePageParts {
   readonly clock: Clock;
   readonly page: Writable;
   readonly hello: Hello;
+  /** Messages that come before the history. */
+  readonly past: AsyncIterable<string> | undefined;
   readonly reader: HistoryReader;
   /** The newest rows; the same object until they change. */
   readonly status: () => Buffer | undefined;
@@ -30,11 +32,16 @@ export class LivePage {
   #status: Buffer | undefined;
   #endedBecause: string | undefined;
   #stall: unknown;
+  /** Resolves the wait for a page that has not read yet. */
+  #drained: (() => void) | undefined;
+  /** The history comes next. */
+  #isPastSent: boolean;
   #heartbeat: unknown;
 
   constructor(parts: LivePageParts) {
     this.#parts = parts;
-    const { page, clock, onclosed, hello } = parts;
+    const { page, clock, onclosed, hello, past } = parts;
+    this.#isPastSent = past === undefined;
     page.on('drain', () => this.#resume());
     // A page may go away at any moment.
     page.on('error', () => {});
@@ -42,6 +49,7 @@ export class LivePage {
       page.once('close', () => {
         clock.clearTimeout(this.#stall);
         clock.clearTimeout(this.#heartbeat);
+        this.#drained?.();
         resolve();
         onclosed();
       });
@@ -49,6 +57,7 @@ export class LivePage {
     page.write(line(hello));
     this.#sendHeartbeat();
     this.pump();
+    if (past !== undefined) void this.#sendPast(past);
   }
 
   /** Writes until the page stops reading. */
@@ -69,6 +78,27 @@ export class LivePage {
     this.pump();
   }
 
+  async #sendPast(past: AsyncIterable<string>): Promise<void> {
+    const { page } = this.#parts;
+    try {
+      for await (const message of past) {
+        await this.#untilDrained();
+        if (!page.writable || this.#endedBecause !== undefined) break;
+        page.write(message);
+      }
+    } catch {
+      // The file can no longer be read: the page gets the rest.
+    }
+    this.#isPastSent = true;
+    this.pump();
+  }
+
+  async #untilDrained(): Promise<void> {
+    this.pump();
+    if (this.#stall === undefined) return;
+    await new Promise<void>((resolve) => (this.#drained = resolve));
+  }
+
   #sendHeartbeat(): void {
     const { page, clock, hello } = this.#parts;
     if (hello.aliveEveryMs === undefined) return;
@@ -81,6 +111,7 @@ export class LivePage {
   #resume(): void {
     this.#parts.clock.clearTimeout(this.#stall);
     this.#stall = undefined;
+    this.#drained?.();
     this.pump();
   }
 
@@ -88,6 +119,7 @@ export class LivePage {
     const { page, reader, status } = this.#parts;
     const rows = status();
     if (rows !== undefined && rows !== this.#status) return (this.#status = rows);
+    if (!this.#isPastSent) return undefined;
     const read = reader.next();
     if (read !== undefined)
       return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });

@@ -1,17 +1,20 @@
 /**
  * A running troupe, for pages that watch it.
  *
- * S1. While no page watches, nothing is attached to the runtime: no recorder, no listener, no timer. The recorder
- *     starts with the first page and stops `GRACE_MS` after the last, so that a reloaded page finds its history.
- * S2. One recorder serves all pages, and none of them can make it wait (`log-history.ts`, `live-page.ts`).
+ * S1. One recorder serves all pages, from `open` to `close`, so that a page that opens late sees what happened before.
+ *     None of them can make it wait (`log-history.ts`, `live-page.ts`).
+ * S2. With a `history` of 0 bytes, nothing is attached to the runtime while no page watches. The recorder starts with the
+ *     first page and stops `GRACE_MS` after the last, so that a reloaded page finds its history.
+ * S3. What is older than the history is read from the file of a recording, if there is one. Nothing is written here.
  */
 import type { Writable } from 'node:stream';
 import type { StateValue } from 'xstate';
 import type { ConnectionCommand } from '../../machines/connection/connection.events.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import type { Connection } from '../servers/connection.js';
 import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
+import { recordedUntil, type RecordedFile } from '../event-log/record/recorded-file.js';
 import type { ObservableSystem } from '../event-log/record/observed-system.js';
 import type { Clock } from '../ports.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
@@ -25,11 +28,16 @@ import type {
   Hello,
   InspectedStatus,
   InspectedTool,
+  LogLines,
 } from './page-protocol.js';
 import { streamStately } from './stately.js';
 import { StatusFeed } from './status-feed.js';
 
 const GRACE_MS = 10_000;
+/** What is held while a page watches, if nothing is held otherwise, bytes. */
+const WATCHED_HISTORY = 32 * 1_024 * 1_024;
+/** How much of a recording on the disk is read for a page, bytes: about what a page keeps. */
+const MAX_RECORDED = 64 * 1_024 * 1_024;
 const ALIVE_EVERY_MS = 5_000;
 /** It needs the fields of an entry, which no page has. */
 const NOT_FOR_PAGES = 'connection.reload';
@@ -38,9 +46,13 @@ const NOT_FOR_PAGES = 'connection.reload';
 export interface LiveParts {
   readonly clock: Clock;
   readonly title: string;
+  /** Maximum size of the history that is kept whether or not a page watches, bytes; 0 keeps none. */
+  readonly history: number;
   /** Built on first use. */
   readonly system: () => ObservableSystem;
   readonly record: (target: RecordTarget) => Promise<Recording>;
+  /** The file that the troupe records to; undefined if it does not. */
+  readonly recorded: () => RecordedFile | undefined;
   readonly connections: () => Iterable<Connection>;
   readonly connection: (name: string) => Connection | undefined;
   readonly tools: () => readonly CatalogTool[];
@@ -51,10 +63,11 @@ export interface LiveParts {
   readonly onchanged: (fn: () => void) => () => void;
 }
 
-/** Exists while a page watches. */
+/** A recorder of the runtime. */
 interface Attachment {
   readonly history: LogHistory;
-  readonly feed: StatusFeed;
+  /** Resolves when it records, or has failed. */
+  readonly begun: Promise<void>;
   recording: Recording | undefined;
   isOver: boolean;
 }
@@ -65,12 +78,21 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   readonly #pages = new Set<LivePage>();
   readonly #viewers = new Set<Writable>();
   #attachment: Attachment | undefined;
+  /** Runs while a page watches. */
+  #feed: StatusFeed | undefined;
   #grace: unknown;
   /** Why it serves no page any more. */
   #end: string | undefined;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
+  }
+
+  /** Begins the history. Resolves when it is being kept. */
+  async open(): Promise<void> {
+    if (this.#parts.history === 0) return;
+    this.#attachment ??= this.#attach();
+    await this.#attachment.begun;
   }
 
   hello(): Hello {
@@ -81,20 +103,24 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   watch(stream: Writable): void {
     const { clock } = this.#parts;
     clock.clearTimeout(this.#grace);
-    const shown = this.#end === undefined ? (this.#attachment ??= this.#attach()) : undefined;
+    const isOpen = this.#end === undefined;
+    const attachment = isOpen ? (this.#attachment ??= this.#attach()) : undefined;
+    const feed = isOpen ? (this.#feed ??= this.#startFeed()) : undefined;
+    const file = attachment && this.#parts.recorded();
     const page = new LivePage({
       clock,
       page: stream,
       hello: this.hello(),
-      reader: shown?.history.reader() ?? new HistoryReader([]),
-      status: () => shown?.feed.message,
+      past: attachment && file && recordedBefore(attachment, file),
+      reader: attachment?.history.reader() ?? new HistoryReader([]),
+      status: () => feed?.message,
       onclosed: () => this.#left(page),
     });
     this.#pages.add(page);
     if (this.#end !== undefined) page.end(this.#end);
   }
 
-  /** The recorded lines; empty while no page watches. */
+  /** The lines of the history. */
   log(): Iterable<string> {
     return this.#attachment?.history.texts() ?? [];
   }
@@ -130,57 +156,89 @@ export class LiveSource implements InspectionSource, LiveQuestions {
     this.#end = why;
     this.#parts.clock.clearTimeout(this.#grace);
     for (const viewer of this.#viewers) viewer.end();
-    const attachment = this.#attachment;
-    if (attachment !== undefined) await this.#detach(attachment);
+    this.#feed?.flush();
+    this.#stopFeed();
+    await this.#detach();
     const pages = [...this.#pages];
     for (const page of pages) page.end(why);
     await Promise.all(pages.map(({ closed }) => closed));
   }
 
   #attach(): Attachment {
-    const { clock, connections, onchanged, record, review } = this.#parts;
-    const pump = (): void => {
-      for (const page of this.#pages) page.pump();
-    };
-    const history = new LogHistory({ added: pump, closed: () => this.#recordingEnded(attachment) });
-    const rows = (): readonly InspectedStatus[] =>
-      [...connections()].map((connection) => toRow(connection, review(connection.name)));
-    const feed = new StatusFeed({ clock, rows, onchanged, onmade: pump });
-    const attachment: Attachment = { history, feed, recording: undefined, isOver: false };
-    feed.start();
-    record({ target: history, wire: true }).then(
-      (recording) => {
+    const { record, history: kept } = this.#parts;
+    const history = new LogHistory(
+      { added: () => this.#pump(), closed: () => this.#recordingEnded(attachment) },
+      kept === 0 ? WATCHED_HISTORY : kept,
+    );
+    const begun = record({ target: history, wire: true }).then(
+      async (recording) => {
         attachment.recording = recording;
-        if (attachment.isOver) void recording.close();
+        if (attachment.isOver) await recording.close();
       },
       () => this.#recordingEnded(attachment),
     );
+    const attachment: Attachment = { history, begun, recording: undefined, isOver: false };
     return attachment;
   }
 
-  async #detach(attachment: Attachment): Promise<void> {
+  /** Frees the history. */
+  async #detach(): Promise<void> {
+    const attachment = this.#attachment;
+    if (attachment === undefined) return;
     attachment.isOver = true;
-    if (this.#attachment === attachment) this.#attachment = undefined;
-    attachment.feed.flush();
-    attachment.feed.stop();
+    this.#attachment = undefined;
     await attachment.recording?.close();
+  }
+
+  #startFeed(): StatusFeed {
+    const { clock, connections, onchanged, review } = this.#parts;
+    const rows = (): readonly InspectedStatus[] =>
+      [...connections()].map((connection) => toRow(connection, review(connection.name)));
+    const feed = new StatusFeed({ clock, rows, onchanged, onmade: () => this.#pump() });
+    feed.start();
+    return feed;
+  }
+
+  #stopFeed(): void {
+    this.#feed?.stop();
+    this.#feed = undefined;
+  }
+
+  #pump(): void {
+    for (const page of this.#pages) page.pump();
   }
 
   #left(page: LivePage): void {
     this.#pages.delete(page);
-    const attachment = this.#attachment;
-    if (this.#pages.size > 0 || attachment === undefined || attachment.isOver) return;
-    const { clock } = this.#parts;
+    if (this.#pages.size > 0 || this.#feed === undefined) return;
+    const { clock, history } = this.#parts;
     clock.clearTimeout(this.#grace);
-    this.#grace = clock.setTimeout(() => void this.#detach(attachment), GRACE_MS);
+    this.#grace = clock.setTimeout(() => {
+      this.#stopFeed();
+      if (history === 0) void this.#detach();
+    }, GRACE_MS);
   }
 
   /** The recording ended by itself, for example because the recorder failed. The next page starts another one. */
   #recordingEnded(attachment: Attachment): void {
     if (attachment.isOver) return;
-    void this.#detach(attachment);
+    this.#feed?.flush();
+    this.#stopFeed();
+    void this.#detach();
     for (const page of this.#pages) page.end('The recording has ended.');
   }
+}
+
+/** What the file has and the history no longer has, or never had, as messages. */
+async function* recordedBefore(
+  { history, begun }: Attachment,
+  file: RecordedFile,
+): AsyncGenerator<string, void, undefined> {
+  await begun;
+  const { startedAt } = history;
+  if (startedAt === undefined || startedAt <= file.startedAt) return;
+  for await (const lines of recordedUntil(file, startedAt, MAX_RECORDED))
+    yield `${JSON.stringify({ kind: 'log', lines } satisfies LogLines)}\n`;
 }
 
 function toRow(connection: Connection, review: StateValue | undefined): InspectedStatus {

@@ -2,17 +2,18 @@
  * The recent part of a running recording, for pages that come later and for slow pages.
  *
  * H1. It holds whole parts, each of which begins with a header and the states of that moment; the oldest is dropped
- *     first. So its size is bounded, whether or not anybody reads.
+ *     first. So its size is bounded, whether or not anybody reads. Only the newest part may exceed the limit: if the
+ *     states of all machines need more than that.
  * H2. A reader is only a position in it. A reader whose position was dropped continues with the newest part and learns
  *     how many entries it missed.
  * H3. An addition is turned into a message once, for all readers.
  */
+import type { LogHeader } from '../event-log/format/entry.js';
 import type { LogSink } from '../event-log/record/record-options.js';
 import type { LogLines } from './page-protocol.js';
 
-/** In characters, and so about as many bytes. Much more than the states of a thousand connections. */
-const PART_SIZE = 8 * 1_024 * 1_024;
-const MAX_PARTS = 4;
+/** Number of parts in a full history. The oldest is dropped as a whole, so the others are what is always there. */
+const PARTS = 5;
 /** Approximate size of one read, bytes. */
 const MAX_READ = 256 * 1_024;
 
@@ -26,6 +27,8 @@ interface Part {
   readonly before: number;
   readonly chunks: Chunk[];
   entries: number;
+  /** In bytes. */
+  size: number;
 }
 
 /** The next read: messages, or the number of missed entries. */
@@ -34,11 +37,28 @@ export type NextRead = { readonly bytes: Buffer } | { readonly missed: number };
 export class LogHistory implements LogSink {
   readonly maxSize: number;
   readonly #listeners: { readonly added: () => void; readonly closed: () => void };
+  readonly #limit: number;
   readonly #parts: Part[] = [];
+  #size = 0;
 
-  constructor(heard: { readonly added: () => void; readonly closed: () => void }, partSize = PART_SIZE) {
-    this.maxSize = partSize;
+  /** `limit` is in bytes. */
+  constructor(heard: { readonly added: () => void; readonly closed: () => void }, limit: number) {
+    this.maxSize = Math.floor(limit / PARTS);
+    this.#limit = limit;
     this.#listeners = heard;
+  }
+
+  /** Bytes that are held. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** When the oldest part that is held began, milliseconds since the epoch; undefined while nothing is held. */
+  get startedAt(): number | undefined {
+    const [text] = this.texts();
+    return text === undefined
+      ? undefined
+      : (JSON.parse(text.slice(0, text.indexOf('\n'))) as LogHeader).startedAt;
   }
 
   write(lines: string): void {
@@ -48,12 +68,14 @@ export class LogHistory implements LogSink {
     const entries = countLines(lines) - headers;
     part.chunks.push({ message, entries });
     part.entries += entries;
+    part.size += message.length;
+    this.#size += message.length;
+    while (this.#size > this.#limit && this.#parts.length > 1) this.#size -= this.#parts.shift()?.size ?? 0;
     this.#listeners.added();
   }
 
   rotate(): void {
     this.#begin();
-    if (this.#parts.length > MAX_PARTS) this.#parts.shift();
   }
 
   close(): void {
@@ -67,14 +89,14 @@ export class LogHistory implements LogSink {
 
   /** Everything that is held now, in the form of a file. */
   *texts(): Generator<string, void, undefined> {
-    const chunks = this.#parts.flatMap((part) => part.chunks);
-    for (const { message } of chunks) yield (JSON.parse(message.toString()) as LogLines).lines;
+    for (const { chunks } of [...this.#parts])
+      for (const { message } of chunks) yield (JSON.parse(message.toString()) as LogLines).lines;
   }
 
   #begin(): Part {
     const last = this.#parts.at(-1);
     const before = last === undefined ? 0 : last.before + last.entries;
-    const part: Part = { before, chunks: [], entries: 0 };
+    const part: Part = { before, chunks: [], entries: 0, size: 0 };
     this.#parts.push(part);
     return part;
   }

@@ -1,6 +1,5 @@
-/** Writes JSON: for others, who must be able to read it; the same for the same value; and for a terminal. */
+/** Writes JSON: for others, who must be able to read it; the same for the same value; and for a terminal. Runs in a browser. */
 import { isDeeperThan, JSON_LIMITS } from './parse-json.js';
-import { hash } from 'node:crypto';
 import { digitGroups } from '../text/digit-groups.js';
 
 /**
@@ -18,8 +17,8 @@ export function writeJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-// JSON text, and its hash, that do not depend on the order of keys (after RFC 8785). The value must be plain JSON of a bounded
-// depth, so that recursion over it is safe.
+// JSON text that does not depend on the order of keys (after RFC 8785). The value must be plain JSON of a bounded depth, so that
+// recursion over it is safe.
 
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value));
@@ -35,11 +34,6 @@ function sorted(value: unknown): unknown {
     else copy[key] = item;
   }
   return copy;
-}
-
-/** SHA-256 of the text, in hex. */
-export function hashOf(json: unknown): string {
-  return hash('sha256', canonicalJson(json));
 }
 
 /**

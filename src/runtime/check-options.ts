@@ -20,6 +20,7 @@ import { recordProblem } from '../event-log/record/record-options.js';
 import type { MachineOverrides, TroupeOptions } from '../options.js';
 import { networkProblems } from '../transports/http/network-options.js';
 import type { Clock, Logger } from '../ports.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers.js';
 import type { TrustStore } from '../trust/trust-store.js';
@@ -171,6 +172,7 @@ const OPTIONS = {
       : "expected a function, or an object with the function 'next'",
   ),
   logger: port<Logger>('debug', 'warn', 'error'),
+  telemetry: port<Telemetry>('sent', 'received', 'sessionEnded', 'follow'),
 } satisfies { readonly [K in keyof TroupeOptions]-?: Schema | Check };
 
 const SHAPE: Schema = {

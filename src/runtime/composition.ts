@@ -86,6 +86,8 @@ export interface TroupeParts {
   readonly inspections: Inspections;
   /** Detaches the inspector of the host; undefined if there is none. */
   readonly detachInspector: (() => void) | undefined;
+  /** Ends what telemetry follows; undefined without telemetry. */
+  readonly forgetTelemetry: (() => void) | undefined;
   readonly access: TroupeAccess;
 }
 
@@ -95,6 +97,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const naming = options.naming ?? DEFAULT_NAMING;
   const manager = managerInput(options);
   const { onchanged } = internals;
+  const { telemetry } = options;
   const lifetime = new Lifetime();
   const sessions = new Sessions();
   const catalogs = new Catalogs();
@@ -211,8 +214,12 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     network,
     signIns,
     eras: new EraVerdicts(clock),
-    createClient: (server, era, firstId) =>
-      createClient(era, { meta: internals.handshakeMeta, clock, firstId, ...declared(server) }),
+    createClient: async (server, era, firstId) => {
+      const given = { meta: internals.handshakeMeta, clock, firstId, ...declared(server) };
+      if (telemetry === undefined) return createClient(era, given);
+      const { createObservedClient } = await import('../telemetry/observed-client.js');
+      return createObservedClient({ telemetry, server, era }, given, createClient);
+    },
     wire,
     onnotification: internals.onnotification,
     serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
@@ -280,6 +287,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
     system,
     record: (target) => recordings.begin(target),
+    recorded: () => recordings.file,
     connections: () => servers.connections,
     connection: (name) => servers.get(name)?.connection,
     tools: () => registry.tools,
@@ -295,6 +303,12 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
       failed: (why) =>
         publish({ type: 'diagnostic', kind: 'inspector-failed', message: `The inspector threw: ${why}` }),
     });
+  const forgetTelemetry = telemetry?.follow({
+    events$: publisher.events$,
+    get status() {
+      return servers.statuses;
+    },
+  });
   const configuration = new Configuration({
     servers,
     reader,
@@ -333,6 +347,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     recordings,
     inspections,
     detachInspector,
+    forgetTelemetry,
     access: {
       get rows() {
         return servers.rows;

@@ -2,6 +2,7 @@
  * The recordings of one troupe: the one that its options request, and those that the host begins and ends while it runs.
  * The recorder loads when it is first needed.
  */
+import { resolve } from 'node:path';
 import type { ManagerInput } from '../../machines/manager/manager.events.js';
 import { ConfigError } from '../errors.js';
 import {
@@ -15,6 +16,7 @@ import type { ObservableSystem } from '../event-log/record/observed-system.js';
 import type { LifecycleEventType } from '../lifecycle/event.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import type { Publisher } from '../lifecycle/publish.js';
+import type { RecordedFile } from '../event-log/record/recorded-file.js';
 import type { Wire } from '../event-log/record/wire-tap.js';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/timers.js';
@@ -41,7 +43,8 @@ export interface RecordingsParts {
 }
 
 export class Recordings {
-  readonly #running = new Set<Recording>();
+  /** Each with its file; undefined for a sink of the host. */
+  readonly #running = new Map<Recording, RecordedFile | undefined>();
 
   /** `target` is the one of the options. */
   constructor(
@@ -52,6 +55,11 @@ export class Recordings {
   /** Begins the recording that the options request. */
   async open(): Promise<void> {
     if (this.target !== undefined) await this.begin(this.target);
+  }
+
+  /** The file of the recording that has run for the longest; undefined if no file is written. */
+  get file(): RecordedFile | undefined {
+    return [...this.#running.values()].find((file) => file !== undefined);
   }
 
   /**
@@ -99,13 +107,14 @@ export class Recordings {
       publisher.publish({ type: 'diagnostic', kind: 'record-failed', message });
     };
     const recording: Recording = { close: () => (closed ??= end()) };
-    this.#running.add(recording);
+    const path = typeof target === 'string' ? resolve(target) : undefined;
+    this.#running.set(recording, path === undefined ? undefined : { path, seed, startedAt: clock.now() });
     recorder.start();
     return recording;
   }
 
   /** Ends all recordings. */
   async close(): Promise<void> {
-    await Promise.all([...this.#running].map((recording) => recording.close()));
+    await Promise.all([...this.#running.keys()].map((recording) => recording.close()));
   }
 }

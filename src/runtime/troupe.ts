@@ -870,9 +870,11 @@ export class Troupe {
 
   /**
    * Serves a page on 127.0.0.1 that shows what every connection does and did, and can send it commands, until the
-   * inspection or the troupe is closed. While no page is open, nothing is recorded, at no cost.
+   * inspection or the troupe is closed. From this call on, a history is kept in memory, whether or not a page is open: call it
+   * before `start` to see everything.
    *
-   * @param options Port and title of the page. Default: any free port, and a title with the process id.
+   * @param options Port and title of the page, size of the history. Default: any free port, a title with the process id,
+   *   and 32 MiB.
    *
    * @throws {@link ConfigError} for a port that is not available.
    * @throws {@link NotReadyError} after `close`.
@@ -924,6 +926,7 @@ export class Troupe {
       clock,
       configuration,
       detachInspector,
+      forgetTelemetry,
       inspections,
       lifetime,
       publisher,
@@ -961,6 +964,7 @@ export class Troupe {
     ]);
     this.#forgetExit?.();
     detachInspector?.();
+    forgetTelemetry?.();
     publisher.complete();
   }
 

@@ -1,5 +1,5 @@
 /** Masks a message before it is recorded: known secrets, and values that are secret by their name or form. */
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import { isCommonWord, wordsOf } from './is-secret.js';
 import { masked, secretsIn } from './secret-text.js';
 import { isLikely, maskJson, type Mask } from './secrets.js';

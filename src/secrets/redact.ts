@@ -1,5 +1,5 @@
 /** The mask of the host, for secrets that only the host knows. */
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import { NO_MASK, type Mask } from './secrets.js';
 
 /** A mask that always gives a text and never throws: what the hook fails on is masked as a whole. */

@@ -2,7 +2,7 @@
  * Finds secrets in a text by how they are written: tokens with a form of their own, and values under the name of a secret in
  * the spellings of JSON, YAML, XML, ini files, shells, command lines and HTTP. Pure, and linear in the length of the text.
  */
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import { isSecret, suggestsSecret } from './is-secret.js';
 
 /** A secret in a text. */

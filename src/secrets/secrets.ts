@@ -8,7 +8,8 @@
  * X2. Values shorter than four characters are not masked: they would be found everywhere and protect nothing. A value
  *     that is only likely to be a secret, such as a default, needs eight.
  */
-import { MASK, maskConfig } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
+import { maskConfig } from '../config/entry/mask-entry.js';
 import { references } from '../config/entry/expand.js';
 import type { Path } from '../config/entry/problem.js';
 import type { ServerConfig } from '../config/entry/server-config.js';

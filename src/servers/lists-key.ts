@@ -2,7 +2,7 @@
 import type { ClientCapabilities, Implementation } from '../mcp/session.js';
 import { targetOf } from '../config/diff.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 
 /** What the host says about itself in a handshake. */
 export interface Declared {

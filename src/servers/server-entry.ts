@@ -11,7 +11,7 @@ import {
   type HostSettings,
 } from '../config/entry/effective-settings.js';
 import { targetOf } from '../config/diff.js';
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 import { targetHash } from './lists-key.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';

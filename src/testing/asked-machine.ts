@@ -13,12 +13,21 @@ import {
   type AnyStateMachine,
   type AnyTransitionDefinition,
   type EventObject,
+  type StateValue,
 } from 'xstate';
 
 export interface Answer {
   readonly snapshot: AnyMachineSnapshot;
   /** The transitions in the order in which they would be taken, including those without an event. */
   readonly taken: readonly AnyTransitionDefinition[];
+  /** The actions that would run, in their order, apart from changes of the context. */
+  readonly actions: readonly PureAction[];
+}
+
+/** An action as XState would run it: its own have a `type` that begins with `xstate.`. */
+export interface PureAction {
+  readonly type: string;
+  readonly params: unknown;
 }
 
 const nothing = fromTransition((state: null) => state, null);
@@ -28,6 +37,7 @@ export class PureMachine {
   readonly #scope: AnyActorScope;
   #present: AnyMachineSnapshot | undefined;
   #taken: AnyTransitionDefinition[] = [];
+  #actions: PureAction[] = [];
 
   constructor(machine: AnyStateMachine) {
     this.#machine = machine;
@@ -37,23 +47,40 @@ export class PureMachine {
     self.system.inspect((event) => {
       if (event.type === '@xstate.microstep') this.#taken.push(...event._transitions);
     });
-    this.#scope = scopeOf(self);
+    this.#scope = {
+      ...scopeOf(self),
+      actionExecutor: ({ type, params }) => void this.#actions.push({ type, params }),
+    };
   }
 
   /** Throws if the machine cannot start with that input. */
   begin(input: unknown): Answer {
     this.#present = undefined;
-    this.#taken = [];
+    this.#clear();
     const snapshot = this.#machine.getInitialSnapshot(this.#scope, input) as AnyMachineSnapshot;
     if (snapshot.status === 'error') throw snapshot.error;
-    return { snapshot, taken: this.#taken };
+    return { snapshot, taken: this.#taken, actions: this.#actions };
+  }
+
+  /** A snapshot in that state, as if its effects were running. Throws for a state that the machine does not have. */
+  resume(value: StateValue, context: object): AnyMachineSnapshot {
+    const snapshot = this.#machine.resolveState({ value, context }) as AnyMachineSnapshot;
+    const running = snapshot._nodes.flatMap((node) => node.invoke);
+    return Object.assign(snapshot, {
+      children: Object.fromEntries(running.map(({ id }) => [id, createActor(nothing, { id })])),
+    });
   }
 
   ask(snapshot: AnyMachineSnapshot, event: EventObject): Answer {
     this.#present = snapshot;
-    this.#taken = [];
+    this.#clear();
     const next = this.#machine.transition(snapshot, event, this.#scope) as AnyMachineSnapshot;
-    return { snapshot: next, taken: this.#taken };
+    return { snapshot: next, taken: this.#taken, actions: this.#actions };
+  }
+
+  #clear(): void {
+    this.#taken = [];
+    this.#actions = [];
   }
 }
 

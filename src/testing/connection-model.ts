@@ -14,10 +14,10 @@ import type {
 } from '../../machines/connection/connection.events.js';
 import type { connectionMachine } from '../../machines/connection/connection.machine.js';
 import { managed } from '../../machines/connection/connection.managed.js';
+import { METHOD_NOT_FOUND } from '../../machines/connection/connection.setup.js';
 import type { Failure, FailureCode, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
 import { NEW_VERSION } from '../../machines/policy/protocol-era.js';
-import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { doneEvent, errorEvent, type EdgeOptions } from './edge-paths.js';
 
 /** The time of everything that happens in the model, in milliseconds since the epoch. */
@@ -56,8 +56,6 @@ const SERVER: ServerIdentity = {
 /** In this model, servers in the process speak the new era, and others the old one. */
 const STATELESS_SERVER = { ...SERVER, protocolVersion: NEW_VERSION };
 
-const SETTLED = { startedAt: MODEL_START, at: MODEL_START };
-
 const CODES: Readonly<Record<Verdict, FailureCode>> = {
   retry: 'connection-lost',
   renew: 'session-expired',
@@ -94,7 +92,7 @@ export function connectionModel(): ConnectionModel {
         policy: { ...MODEL_POLICY, exhausted: { callAfterMs: 30_000, remoteEveryMs: 0 } },
       }),
     ],
-    events: (snapshot) => [...endsOf(snapshot), ...timersOf(snapshot), ...eventsTo(snapshot)],
+    events: (snapshot) => connectionEvents(snapshot, MODEL_START),
     key: keyOf,
     maxSnapshots: 30_000,
   };
@@ -158,20 +156,27 @@ function keyOf(snapshot: AnyMachineSnapshot): readonly string[] {
   return facts.flatMap((fact, at) => facts.slice(at + 1).map((other) => `${group} ${fact} ${other}`));
 }
 
+/** Every event that can happen to a connection in that snapshot, with samples of its data. All happen at the time `at`. */
+export function connectionEvents(snapshot: AnyMachineSnapshot, at: number): EventObject[] {
+  return [...endsOf(snapshot, at), ...timersOf(snapshot), ...eventsTo(snapshot, at)];
+}
+
 /** A failure for each outcome that the guards of the chart distinguish. */
-function failureOf(verdict: Verdict, phase: Failure['phase']): Failure {
-  return { code: CODES[verdict], message: `A sample of '${verdict}'.`, phase, at: MODEL_START };
+function failureOf(verdict: Verdict, phase: Failure['phase'], at = MODEL_START): Failure {
+  return { code: CODES[verdict], message: `A sample of '${verdict}'.`, phase, at };
 }
 
 /** The end of every running effect, with each outcome that makes a difference. */
-function endsOf(snapshot: AnyMachineSnapshot): EventObject[] {
+function endsOf(snapshot: AnyMachineSnapshot, at: number): EventObject[] {
   return snapshot._nodes
     .flatMap((node) => node.invoke)
     .map(({ id, src }) => ({ id, slot: typeof src === 'string' ? src : id }))
     .filter(({ slot }) => slot !== 'watchSession')
     .flatMap(({ id, slot }) => [
-      ...outputsOf(slot, contextOf(snapshot)).map((output) => doneEvent(id, { ...SETTLED, ...output })),
-      ...failuresOf(slot).map((failure) => errorEvent(id, failure)),
+      ...outputsOf(slot, contextOf(snapshot)).map((output) =>
+        doneEvent(id, { startedAt: at, at, ...output }),
+      ),
+      ...failuresOf(slot).map((failure) => errorEvent(id, { ...failure, at })),
     ]);
 }
 
@@ -237,7 +242,7 @@ function timersOf(snapshot: AnyMachineSnapshot): EventObject[] {
 }
 
 /** Commands and facts, including the facts of a watched session if there is one. */
-function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
+function eventsTo(snapshot: AnyMachineSnapshot, at: number): ConnectionEvent[] {
   const { generation, policy } = contextOf(snapshot);
   const always: ConnectionEvent[] = [
     { type: 'connection.start' },
@@ -250,11 +255,11 @@ function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
     { type: 'trust.granted' },
     { type: 'trust.denied' },
     { type: 'slot.granted' },
-    { type: 'network.online', at: MODEL_START },
+    { type: 'network.online', at },
     { type: 'network.offline' },
     { type: 'clock.jumped' },
     { type: 'policy.changed', policy },
-    { type: 'call.waiting', at: MODEL_START + PAST_ALL_TIMERS_MS },
+    { type: 'call.waiting', at: at + PAST_ALL_TIMERS_MS },
   ];
   if (!snapshot.hasTag('usable')) return always;
   return [
@@ -262,22 +267,22 @@ function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
     ...(['retry', 'authorize', 'permanent'] as const).map((verdict) => ({
       type: 'session.lost' as const,
       generation,
-      failure: failureOf(verdict, 'session'),
+      failure: failureOf(verdict, 'session', at),
     })),
     ...[1, policy.maxUnreachable].map((count) => ({
       type: 'session.unreachable' as const,
       generation,
       count,
-      failure: failureOf('retry', 'session'),
+      failure: failureOf('retry', 'session', at),
     })),
     { type: 'session.stable', generation },
     { type: 'session.idle', generation },
     { type: 'session.quiet', generation },
-    { type: 'subscription.ended', generation, at: MODEL_START },
+    { type: 'subscription.ended', generation, at },
     { type: 'subscription.wanted', generation },
-    ...[MODEL_START, MODEL_START + PAST_ALL_TIMERS_MS].flatMap((at): ConnectionEvent[] => [
-      { type: 'catalog.listChanged', generation, at },
-      { type: 'catalog.extrasChanged', generation, at, list: 'resources' },
+    ...[at, at + PAST_ALL_TIMERS_MS].flatMap((changedAt): ConnectionEvent[] => [
+      { type: 'catalog.listChanged', generation, at: changedAt },
+      { type: 'catalog.extrasChanged', generation, at: changedAt, list: 'resources' },
     ]),
   ];
 }

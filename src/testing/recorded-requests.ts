@@ -1,5 +1,5 @@
 /** Finds the recorded answer to a request by its method, its subject and its arguments. Pure. */
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import { isJsonObject } from '../json/json-object.js';
 import { cutText } from '../text/visible-text.js';
 

@@ -4,7 +4,8 @@
  */
 import type { HttpServerConfig } from '../config/entry/server-config.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
-import { MASK, maskUrlParts } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
+import { maskUrlParts } from '../config/entry/mask-entry.js';
 import { parseTemplate, type Part, type Variable } from '../config/entry/template.js';
 import { hostOf, reachOf } from '../text/host-reach.js';
 import { parseUrl } from '../text/parse-url.js';

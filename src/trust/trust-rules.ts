@@ -13,10 +13,10 @@
 import type { TrustPolicy, TrustRequest } from './trust-request.js';
 import { askedAddress, privateNetworkOf } from './asked-address.js';
 import { decidingNames, type DecidingNames, decidesWhatRuns } from './deciding-names.js';
-import { hashOf } from '../json/write-json.js';
+import { hashOf } from '../json/json-hash.js';
 import { inputsWanted, references, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK } from '../config/entry/mask.js';
 import { parseTemplate, type Part } from '../config/entry/template.js';
 import { rewriteReferences } from '../config/entry/rewrite-references.js';
 import type {

@@ -53,6 +53,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome TimeoutKind ToolInfo ToolToAccept
       UrlHandler
+      NetworkFacts ObservedOperation ObservedTroupe Operation OperationEnd SessionFacts Telemetry
       RememberedTool Dispatcher MessageLimits NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ProtocolChoice ConnectionTag StopReason StoppedReason
       JSONRPCErrorResponse JSONRPCMessage JSONRPCNotification JSONRPCRequest JSONRPCResponse
@@ -220,5 +221,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       CallLimits CatalogTool CodeBridge CodeLimits CodeModeOptions Confirm FoundTool JsonObject MediaBlock RunCode ShownResult
       ToolField ToolSearchOptions ToolSource
     `),
+  },
+  {
+    subpath: './opentelemetry',
+    target: 'src/adapters/opentelemetry',
+    values: names('openTelemetry'),
+    types: names('Telemetry'),
   },
 ];

@@ -184,20 +184,19 @@ describe('the page beside a running troupe', () => {
     await page.show('Fleet');
     await page.page.locator('.command ::-p-text(Stop)').click();
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('stopped'));
-    await expectText(page, '.note.good', (text) => text.includes('connection.stop is accepted'));
+    await expectText(page, '.commands [role=status]', (text) => text === '');
     expect(troupe.status.find(({ server }) => server === 'files')?.state).toBe('stopped');
     expect(await expectOffered(page, 'files')).toEqual(['Start']);
     await page.page.focus('.command:not(:disabled)');
     await page.page.keyboard.press('Enter');
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('ready'));
-    for (const [word, type] of [
-      ['Refresh', 'connection.refresh'],
-      ['Restart', 'connection.restart'],
-    ] as const) {
-      await expectOffered(page, 'files');
-      await page.page.locator(`.command ::-p-text(${word})`).click();
-      await expectText(page, '.note.good', (text) => text.includes(`${type} is accepted`));
-    }
+    await expectOffered(page, 'files');
+    await page.page.locator('.command ::-p-text(Refresh)').click();
+    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    const { generation = 0 } = troupe.connection('files')?.status ?? {};
+    await page.page.locator('.command ::-p-text(Restart)').click();
+    await expect.poll(() => troupe.connection('files')?.status.generation).toBe(generation + 1);
+    await expectText(page, '.commands [role=status]', (text) => text === '');
     await breakSearch();
     await page.select('search');
     await expectText(page, '.side .state-badge', (text) => /^(reconnecting|retrying)/.test(text));
@@ -260,7 +259,7 @@ describe('the page beside a running troupe', () => {
     const { url: address } = await signed.inspect();
     const page = await visualizer.open(address);
     await page.select('port');
-    await expectText(page, '.note.warn', (text) => text.includes('sign-in'));
+    await expectText(page, '.note.warn', (text) => text.includes('sign in'));
     await expectAccessible(page, 'sign-in');
     const coming = page.page
       .browserContext()
@@ -272,7 +271,8 @@ describe('the page beside a running troupe', () => {
     if (window === null) throw new Error('No window was opened.');
     await window.locator('::-p-aria(Agree[role="button"])').click();
     await expectText(page, '.fleet-row', (text) => text.startsWith('port') && text.includes('ready'));
-    await expectText(page, '.side', (text) => !text.includes('sign in'));
+    await expectText(page, '.why', (text) => text.includes('has been ready since'));
+    expect(await page.page.$('.why.warn')).toBeNull();
     await window.close();
   });
 
@@ -409,11 +409,11 @@ describe('the page beside a running troupe', () => {
       if (request.url().endsWith('/api/command')) held.push(request);
       else void request.continue();
     });
-    await page.page.locator('.command ::-p-text(Restart)').click();
+    await page.page.locator('.command ::-p-text(Refresh)').click();
     await expectText(page, '.commands [role=status]', (text) => text === '');
     await expect.poll(() => held.length).toBe(1);
     await held[0]?.continue();
-    await expectText(page, '.note.good', (text) => text.includes('connection.restart is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
   });
 
   it('lists the tools again if one was replaced and their number is the same', async () => {
@@ -494,7 +494,7 @@ describe('the page beside a running troupe', () => {
     const [first] = pages;
     await first?.select('files');
     await first?.page.locator('.command ::-p-text(Stop)').click();
-    await expectText(first!, '.note.good', (text) => text.includes('connection.stop is accepted'));
+    await expectText(first!, '.side .state-badge', (text) => text === 'stopped');
     await pages.at(-1)?.page.goto('about:blank');
     await expectText(sixth, '.when', (text) => text === 'Live');
     sixth.complaints.splice(0);

@@ -2,6 +2,8 @@
 import type { Page } from 'puppeteer-core';
 
 const LIMIT_MS = 15_000;
+/** After the end of a troupe, the page looks for another run, and the browser reports that nobody answers. */
+const NOBODY_ANSWERS = 'Failed to load resource: net::ERR_CONNECTION_REFUSED';
 
 export interface Look {
   readonly width?: number;
@@ -24,7 +26,8 @@ export class Visualizer {
   async begin({ width = 1280, height = 720, theme = 'dark', reducedMotion = false }: Look): Promise<void> {
     const { page, url } = this;
     page.on('console', (message) => {
-      if (['error', 'warn'].includes(message.type())) this.complaints.push(message.text());
+      const isComplaint = ['error', 'warn'].includes(message.type());
+      if (isComplaint && message.text() !== NOBODY_ANSWERS) this.complaints.push(message.text());
     });
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     page.on('request', (request) => {

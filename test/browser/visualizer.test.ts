@@ -844,6 +844,10 @@ describe('the page without a log', () => {
         const [name, box] = ['${lane}', '.timeline-scroll'].map((each) => document.querySelector(each)?.getBoundingClientRect());
         return name !== undefined && name.top >= box.top && name.bottom <= box.bottom + 1;
       })()`);
+    // The selected lane is in sight.
+    await expect.poll(() => isInSight('.lane-name[aria-pressed=true]')).toBe(true);
+    await page.page.evaluate(`document.querySelector('.timeline-scroll').scrollTop = 0`);
+    await expectText(page, '.lane-name', (text) => text === 'server-0');
     await page.page.evaluate(`document.querySelector('.lane-name').click()`);
     await page.page.focus('.timeline-canvas');
     for (let lane = 1; lane < 40; lane += 1) await page.page.keyboard.press('ArrowDown');

@@ -45,6 +45,7 @@ const PAGES = [
   'guide/typed-tools',
   'guide/code-mode',
   'guide/logging',
+  'guide/telemetry',
   'guide/migrating',
   'guide/xstate',
   'guide/troubleshooting',
@@ -53,7 +54,7 @@ const PAGES = [
 const RUN_TYPESCRIPT = new URL('../support/run-typescript.mjs', import.meta.url);
 /** The packages that a reader has installed. */
 const FRAMEWORKS = [
-  ...['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'quickjs-emscripten', 'rxjs', 'xstate'],
+  ...['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'quickjs-emscripten', 'rxjs', 'xstate', '@opentelemetry'],
 ];
 const PAGE_LIMIT_MS = 120_000;
 

@@ -72,6 +72,8 @@ async function chartsWatched() {
       troupe = new BusyTroupe(target);
       return { close: () => troupe.close() };
     },
+    history: 0,
+    recorded: () => undefined,
     connections: () => [],
     onchanged: () => () => {},
   });
@@ -116,10 +118,13 @@ async function calls() {
       await troupe.callTool(`mcp__s${call % FLEET}__tool_1`, { text: 'x' });
   };
   await callAll();
-  const { url } = await troupe.inspect();
-  const [off, watched] = [[], []];
+  const { url } = await troupe.inspect({ history: 0 });
+  const [off, kept, watched] = [[], [], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     off.push(await cost(CALLS, callAll));
+    const keeping = await troupe.inspect();
+    kept.push(await cost(CALLS, callAll));
+    await keeping.close();
     const closePage = await openPage(url);
     watched.push(await cost(CALLS, callAll));
     await closePage();
@@ -129,6 +134,7 @@ async function calls() {
   await troupe.close();
   console.log(`Calls in a fleet of ${FLEET}, as fast as they go, microseconds of processor time each`);
   line('the page is served, none is open', median(off).toFixed(0));
+  line('no page is open, the history is kept', median(kept).toFixed(0));
   line('a page is open: protocol messages, calls, all rows', median(watched).toFixed(0));
 }
 

@@ -162,6 +162,10 @@ export const TARGETS = [
     ...{ most: 15, unit: 'µs', value: itself('observing', 'recorder', 'eventUs') },
   },
   {
+    what: '`telemetry` without an OpenTelemetry SDK, a call',
+    ...{ most: 0.3, unit: 'µs', value: itself('observing', 'telemetry without an SDK', 'costUs') },
+  },
+  {
     what: 'a call through the gateway, median',
     ...{
       most: 1.5,

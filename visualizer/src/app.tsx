@@ -1,10 +1,14 @@
 /** The frame around the views, and the keys that work in all of them. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
+import { CallsView } from './calls/calls-view.js';
+import { LinkNote } from './link/link-note.js';
+import { CompareView } from './compare/compare-view.js';
 import type { BookSummary } from './log/desk-messages.js';
-import { isOfBrowser } from './parts/browser-keys.js';
+import { isOfBrowser, isTyping } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
 import { ReportNotice } from './parts/report-notice.js';
+import { SimulateView } from './simulate/simulate-view.js';
 import { stepBy } from './state/moves.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
@@ -25,6 +29,9 @@ const TITLES: Readonly<Record<View, string>> = {
   timeline: 'Timeline',
   events: 'Events',
   sequence: 'Sequence',
+  calls: 'Calls',
+  compare: 'Compare',
+  simulate: 'Simulate',
   details: 'Details',
 };
 
@@ -81,6 +88,9 @@ function Stage({ page }: { page: Page }) {
               {view === 'timeline' && <TimelineView />}
               {view === 'events' && <EventsView />}
               {view === 'sequence' && <SequenceView />}
+              {view === 'calls' && <CallsView />}
+              {view === 'compare' && <CompareView />}
+              {view === 'simulate' && <SimulateView />}
               {view === 'details' && <DetailsView />}
             </Guarded>
           </div>
@@ -103,6 +113,7 @@ function Banners({ page }: { page: Page }) {
   const times = useTimes();
   return (
     <div class="banners">
+      <LinkNote />
       {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
@@ -117,8 +128,8 @@ function Banners({ page }: { page: Page }) {
       )}
       {link.kind === 'refused' && book !== undefined && (
         <p class="banner warn" role="alert">
-          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed. You see
-          the last known state of the previous run.
+          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed, or run{' '}
+          <code>troupe inspect</code>. You see the last known state of the previous run.
         </p>
       )}
       {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
@@ -138,6 +149,14 @@ function Banners({ page }: { page: Page }) {
         <p class="banner warn">
           <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)} entries
           and has dropped {count(book.leftOut)} older ones. A recording keeps everything.
+        </p>
+      )}
+      {book !== undefined && book.before > 0 && (
+        <p class="banner warn">
+          <strong>The log begins later.</strong> The first {count(book.before)} entries are not in it
+          {source.kind === 'live' &&
+            ': the troupe has dropped them from its history, and no recording has them'}
+          .
         </p>
       )}
       {book !== undefined && book.missed > 0 && (
@@ -220,24 +239,19 @@ function Tabs() {
   );
 }
 
-/** Inputs that take no text. */
-const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
-
 /** Keys that work everywhere except while the user types. */
 function useKeys(): void {
   const { state } = usePageContext();
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
-      const isTyping =
-        (target instanceof HTMLInputElement && !WORDLESS.has(target.type)) ||
-        target instanceof HTMLSelectElement ||
-        target instanceof HTMLTextAreaElement;
-      if (isTyping || isOfBrowser(event)) return;
+      if (isTyping(target) || isOfBrowser(event)) return;
       const view = VIEWS[Number(key) - 1];
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);
       else if (key === 'l') state.change({ cursor: null });
+      else if (key === 'Escape')
+        state.change(state.page.reading === null ? { call: null } : { reading: null });
       else if (key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('input[type=search]')?.focus();

@@ -3,6 +3,8 @@ import { render } from 'preact';
 import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspector/page-protocol.js';
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
+import { AddressBar } from './link/address-bar.js';
+import { FIRST_COMPARISON, movedBy } from './compare/comparison.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
@@ -71,6 +73,7 @@ function show(book: BookSummary): void {
     book,
     cursor: moved(page.cursor),
     reading: moved(page.reading),
+    comparison: movedBy(page.comparison, gone),
     ...(page.link.kind === 'reading' && { link: { kind: 'open' } }),
   });
 }
@@ -99,6 +102,8 @@ function greet(hello: Hello): void {
     cursor: null,
     reading: null,
     window: null,
+    comparison: FIRST_COMPARISON,
+    simulation: null,
     book: undefined,
   });
 }
@@ -113,14 +118,11 @@ const enclosed = takeEnclosedLog();
 
 followTheme();
 if (enclosed !== undefined) open([enclosed], 'shared log');
-else {
-  // For a browser, an address that differs only in its key, as after a restart, is the same page.
-  window.addEventListener('hashchange', () => window.location.reload());
-  if (access !== undefined) {
-    state.change({ link: { kind: 'connecting' } });
-    log.order({ order: 'follow', ...access });
-  }
+else if (access !== undefined) {
+  state.change({ link: { kind: 'connecting' } });
+  log.order({ order: 'follow', ...access });
 }
+new AddressBar({ state, log, window, hasAccess: access !== undefined }).start();
 
 const root = document.querySelector('#page');
 if (root !== null)

@@ -7,7 +7,7 @@ import { delimiter, dirname, isAbsolute, resolve } from 'node:path';
 import { findSources } from '../../config/files/file-discovery.js';
 import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
 import { PACKAGE } from '../../package.js';
-import { MASK } from '../../config/entry/mask-entry.js';
+import { MASK } from '../../config/entry/mask.js';
 import { findProgram, variable } from '../../platform/find-program.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
 import { isAbsence } from '../../storage/stored-file.js';

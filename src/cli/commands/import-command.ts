@@ -7,7 +7,7 @@ import { visibleJson } from '../../json/write-json.js';
 import { TrustedEntries } from '../../trust/trusted-entries.js';
 import { createFileTrustStore } from '../../trust/trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
-import { MASK } from '../../config/entry/mask-entry.js';
+import { MASK } from '../../config/entry/mask.js';
 import { shownConfig } from '../../secrets/secrets.js';
 import { ConfigError } from '../../errors.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';

@@ -32,6 +32,7 @@ import type { OfferMode } from '../../search/offer.js';
 import { ServeLog } from '../serve-log.js';
 import type { Terminal } from '../output/terminal.js';
 import { opened } from '../taken-port.js';
+import { registeredTelemetry } from '../registered-telemetry.js';
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { canonicalJson } from '../../json/write-json.js';
@@ -109,6 +110,7 @@ async function serveServers(
   const log = new ServeLog(terminal, systemClock, flags.verbose, warnings);
   if (names.length === 0) log.warn(NO_SERVER);
   const options = toTroupeOptions(flags, configuration, { watch: true });
+  const telemetry = await registeredTelemetry((why) => log.warn(why));
   const gateway = createGateway({
     ...options,
     bare,
@@ -117,6 +119,7 @@ async function serveServers(
     offer: { mode, ...(maxTokens !== undefined && { maxTokens }) },
     singleClient: flags.http === undefined,
     logger: log,
+    ...(telemetry !== undefined && { telemetry }),
   });
   const broken = new AbortController();
   const events = gateway.events$.subscribe((event) => {

@@ -22,6 +22,7 @@ import { renderQuestion } from '../output/trust-question.js';
 import { basename } from 'node:path';
 import { showInspection } from '../output/show-inspection.js';
 import { opened } from '../taken-port.js';
+import { registeredTelemetry } from '../registered-telemetry.js';
 
 export interface UpFlags extends Flags, InspectionFlags {
   /** The file for the event log. */
@@ -50,7 +51,8 @@ export async function up(
   noteWarnings(configuration.warnings, configuration.names, terminal);
   if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
   const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
-  const choice = { watch: true, record, askInput };
+  const telemetry = await registeredTelemetry((why) => terminal.note(oneLine(`troupe: ${why}`)));
+  const choice = { watch: true, record, askInput, telemetry };
   const troupe = makeTroupe(flags, configuration, terminal, choice);
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, { terminal, stdin, host: process });

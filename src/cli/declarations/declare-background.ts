@@ -1,7 +1,7 @@
 /** The commands for the process of `up --background`. */
 import type { Command } from 'commander';
 import { toCount } from '../arguments/flags.js';
-import type { LogsFlags } from '../commands/background/logs-command.js';
+import type { LogsFlags } from '../commands/logs-command.js';
 import type { CommandInput, Run } from '../host.js';
 import { addCommand, type Act } from './declare.js';
 
@@ -13,7 +13,7 @@ interface Acts {
 
 export function addBackground(program: Command, { act, reuse, run }: Acts, input: CommandInput): void {
   addCommand(program, 'down', "end the process of 'up --background'").action(async (_, command: Command) => {
-    const { down } = await import('../commands/background/down-command.js');
+    const { down } = await import('../commands/down-command.js');
     await act(command, down);
   });
   addCommand(
@@ -26,12 +26,12 @@ export function addBackground(program: Command, { act, reuse, run }: Acts, input
     .option('--lines <n>', 'how many of the last lines; 0 = none', toCount, 100)
     .action(async (servers: string[], _, command: Command) => {
       await reuse<LogsFlags>(command, async (flags, terminal) => {
-        const { logs } = await import('../commands/background/logs-command.js');
+        const { logs } = await import('../commands/logs-command.js');
         return logs(flags, terminal, { servers, ...input });
       });
     });
   program.command('__background', { hidden: true }).action(async (_, command: Command) => {
-    const { serveInBackground } = await import('../commands/background/background-process.js');
+    const { serveInBackground } = await import('../commands/background-process.js');
     await act(command, () => serveInBackground(run));
   });
 }

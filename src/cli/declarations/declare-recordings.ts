@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { toFile, toMegabytes, toPid, toPort } from '../arguments/flags.js';
 import { toMoment } from '../arguments/moment.js';
-import type { InspectFlags } from '../commands/inspect-command.js';
-import type { ReplayFlags } from '../commands/replay-command.js';
+import type { InspectFlags } from '../recordings/inspect-command.js';
+import type { ReplayFlags } from '../recordings/replay-command.js';
 import type { ReportFlags } from '../commands/report-command.js';
 import { addCommand, type Act } from './declare.js';
 
@@ -24,7 +24,7 @@ function addReplay(program: Command, act: Act): void {
     .option('--svg <file>', 'write the timeline as an SVG file', toFile)
     .option('--export-fixture <folder>', 'write a test that reproduces the recording', toFile)
     .action(async (logs: string[], _, command: Command) => {
-      const { replay } = await import('../commands/replay-command.js');
+      const { replay } = await import('../recordings/replay-command.js');
       await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
     });
 }
@@ -36,7 +36,7 @@ function addInspect(program: Command, act: Act): void {
     .option('--pid <number>', "process id, if several 'up --inspect' are running", toPid)
     .option('--no-open', 'do not open a browser')
     .action(async (logs: string[], _, command: Command) => {
-      const { inspect } = await import('../commands/inspect-command.js');
+      const { inspect } = await import('../recordings/inspect-command.js');
       await act<InspectFlags>(command, (flags, terminal) => inspect(flags, terminal, logs));
     });
 }

@@ -5,10 +5,9 @@
  */
 import { isLocalSocket } from './local-socket.js';
 import type { ServerConfig } from './server-config.js';
+import { MASK } from './mask.js';
 import { mapTexts, type TextField } from './entry-texts.js';
 import { parseTemplate, variablesIn, type Part, type TemplateSyntax, type Variable } from './template.js';
-
-export const MASK = '***';
 
 /** Plain JSON; a server object of this process is left out. */
 export function maskConfig(config: ServerConfig): Readonly<Record<string, unknown>> {

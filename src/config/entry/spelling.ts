@@ -14,7 +14,7 @@ import {
 import { listed, printable, type Path } from './problem.js';
 import { type Report, isObject, isOfType, isEmptyCollection } from './read-shape.js';
 import type { Schema } from './schema.js';
-import { hashOf } from '../../json/write-json.js';
+import { hashOf } from '../../json/json-hash.js';
 import type { ServerConfig } from './server-config.js';
 
 // The names of fields as people write them: aliases, synonyms, typing mistakes.

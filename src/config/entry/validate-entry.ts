@@ -27,9 +27,10 @@ import {
   writtenAs,
   type RawEntry,
 } from './spelling.js';
-import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
+import { fieldName, isError, printable, type Path, type Position } from './problem.js';
 import { isObject, kindOf, readShape, type Report, isEmptyCollection } from './read-shape.js';
 import { withOAuthBlock } from './oauth-block.js';
+import { nameProblems } from './server-name.js';
 import { parseTemplate, type Part } from './template.js';
 
 /** The place of an entry: the name of its source and, for a text, how to locate a field. */
@@ -49,13 +50,6 @@ export interface ValidatedEntry {
   readonly problems: readonly ConfigProblem[];
 }
 
-const MAX_NAME = 128;
-/**
- * Invisible characters make different names look the same. The two joiners of letters or emoji are allowed, because
- * they change what is seen.
- */
-const UNSEEN = /(?![\u200c\u200d])\p{Cf}/u;
-
 export function validateEntry(name: string, value: unknown, place: EntryLocation): ValidatedEntry {
   const problems: ConfigProblem[] = [];
   const report: Report = (field, code, message, severity) => {
@@ -74,19 +68,6 @@ export function validateEntry(name: string, value: unknown, place: EntryLocation
   for (const problem of nameProblems(name)) report([], 'invalid-name', problem);
   const config = readEntry(value, report, isRefused);
   return { config: isRefused() ? undefined : config, problems };
-}
-
-/** Why a text cannot be the name of a server. A log may hold any name: it was not written by this program. */
-export function nameProblems(name: string): readonly string[] {
-  const problems: string[] = [];
-  if (name === '') problems.push('the name of a server must not be empty');
-  if (name.length > MAX_NAME) problems.push(`the name is longer than ${MAX_NAME} characters`);
-  if (UNPRINTABLE.test(name)) problems.push('the name must not contain control characters');
-  else if (UNSEEN.test(name)) problems.push('the name must not contain invisible characters');
-  if (name.trim() !== name) problems.push('the name must not begin or end with a blank');
-  if (name === '__proto__')
-    problems.push('the server needs another name: JavaScript objects cannot hold this one');
-  return problems;
 }
 
 function readEntry(entry: unknown, report: Report, isRefused: () => boolean): ServerConfig | undefined {

@@ -10,6 +10,12 @@ export function isSameRun(a: LogHeader, b: LogHeader): boolean {
   return earlier.firstSeq < later.firstSeq && earlier.startedAt <= later.startedAt;
 }
 
+/** Whether two headers are of the same troupe, which may have several recorders. */
+export function isSameProcess(a: LogHeader, b: LogHeader): boolean {
+  if (a.run === undefined || b.run === undefined || a.run === b.run) return isSameRun(a, b);
+  return a.pid === b.pid && a.host === b.host && a.seed === b.seed;
+}
+
 /** The recording in words, such as `web-1, pid 42`. */
 export function runLabel({ host, pid, startedAt }: LogHeader): string {
   const words = [...(host === undefined ? [] : [host]), ...(pid === undefined ? [] : [`pid ${pid}`])];

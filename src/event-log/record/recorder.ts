@@ -29,6 +29,8 @@ import { ObservedSystem, type Group, type ObservableSystem } from './observed-sy
 
 /** Number of entries between snapshots. It bounds how much has to be replayed to reach an entry. */
 const SNAPSHOT_EVERY = 1_000;
+/** A part is at least this many times as long as its first snapshot, however small the limit of the sink. */
+const SNAPSHOTS_PER_PART = 4;
 /** In characters, each of which has at most three bytes. */
 const MAX_BODY = MAX_LINE_BYTES / 3 - 100;
 
@@ -52,6 +54,8 @@ export class Recorder {
   #part = 0;
   #nextSeq = 1;
   #sincePart = 0;
+  /** Size of the header and the first snapshot of the part. */
+  #partStart = 0;
   #sinceSnapshot = 0;
   /** Entries that were left out since the sink fell behind. */
   #leftOut = 0;
@@ -88,7 +92,7 @@ export class Recorder {
         return;
       }
       this.#writeNote(note);
-      if (this.#sincePart > this.#maxSize) this.#rotate();
+      if (this.#isPartFull) this.#rotate();
     });
   }
 
@@ -107,14 +111,15 @@ export class Recorder {
       if (this.#leftOut > 0 && this.#writer.isDrained) this.#closeGap();
       if (this.#leftOut > 0) return;
       if (this.#notesLeftOut > 0 && this.#writer.isDrained) this.#reportNotesLeftOut();
-      if (this.#sincePart > this.#maxSize) this.#rotate();
+      if (this.#isPartFull) this.#rotate();
       else if (this.#sinceSnapshot >= SNAPSHOT_EVERY) this.#writeSnapshot();
     });
   }
 
-  get #maxSize(): number {
+  get #isPartFull(): boolean {
     const { sink } = this.#parts;
-    return sink.rotate === undefined ? Infinity : (sink.maxSize ?? Infinity);
+    if (sink.rotate === undefined) return false;
+    return this.#sincePart > Math.max(sink.maxSize ?? Infinity, SNAPSHOTS_PER_PART * this.#partStart);
   }
 
   #writeRest(): void {
@@ -131,6 +136,7 @@ export class Recorder {
     this.#chain = new Chain(header);
     this.#write(`${JSON.stringify(header)}\n`);
     this.#writeSnapshot();
+    this.#partStart = this.#sincePart;
   }
 
   #rotate(): void {

@@ -4,7 +4,7 @@
  */
 import type { SessionKey } from '../../../machines/connection/connection.events.js';
 import type { Clock } from '../../ports.js';
-import { MASK } from '../../config/entry/mask-entry.js';
+import { MASK } from '../../config/entry/mask.js';
 import { createMask, MIN_SECRET, type Mask } from '../../secrets/secrets.js';
 import type { NoteEntry } from '../format/entry.js';
 import { maskBody } from '../../secrets/mask-body.js';

@@ -74,6 +74,9 @@ export class ClientSession implements GatewayClient {
   #serving: Promise<Serving> | undefined;
   #served: Serving | undefined;
   #hasSession = false;
+  /** The version that was agreed on; undefined before. */
+  #version: string | undefined;
+  readonly #beganAt = performance.now();
   #level: LoggingLevel | undefined;
   #isInitialized = false;
   /** By server: the instructions in the answer to `initialize`. */
@@ -148,17 +151,16 @@ export class ClientSession implements GatewayClient {
   async ask(method: string, params: JsonObject, { signal, relatedTo }: AskOptions): Promise<JsonObject> {
     if (!this.#hasSession) throw NO_REQUEST;
     const isKnown = relatedTo !== undefined && this.#link.isInWork(relatedTo);
-    const { clock, questionTimeoutMs: limitMs } = this.#parts.settings;
+    const { clock, telemetry, questionTimeoutMs: limitMs } = this.#parts.settings;
     const over = new AbortController();
     const both = AbortSignal.any([signal, over.signal]);
     const wait = { method, limitMs, disconnectedSince: () => this.disconnectedSince };
     const stop = watchAnswer(clock, wait, (why) => over.abort(why));
+    const send = (sent: JsonObject): Promise<JsonObject> =>
+      this.#link.ask(method, sent, isKnown ? { signal: both, relatedTo } : { signal: both });
+    const sent = withId(method, params);
     try {
-      return await this.#link.ask(
-        method,
-        withId(method, params),
-        isKnown ? { signal: both, relatedTo } : { signal: both },
-      );
+      return await (telemetry?.ask(method, sent, this.#version, send) ?? send(sent));
     } finally {
       stop();
     }
@@ -227,7 +229,13 @@ export class ClientSession implements GatewayClient {
   }
 
   #answer(request: ClientRequest): Promise<JsonObject> {
-    this.#usedAt = this.#parts.settings.clock.now();
+    const { clock, telemetry } = this.#parts.settings;
+    this.#usedAt = clock.now();
+    if (telemetry === undefined) return this.#serveRequest(request);
+    return telemetry.answer(request, this.#version, () => this.#serveRequest(request));
+  }
+
+  #serveRequest(request: ClientRequest): Promise<JsonObject> {
     if (versionIn(request.params) === undefined) {
       return this.#dispatch(request).then(toSessionResult, (error: unknown) => {
         throw toSessionError(request.method, error);
@@ -281,6 +289,7 @@ export class ClientSession implements GatewayClient {
     });
     const version = KNOWN_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     transport.setProtocolVersion?.(version);
+    this.#version = version;
     this.#instructions = instructionsBy(view);
     const instructions = toInstructions(this.#instructions, view);
     return {
@@ -344,6 +353,7 @@ export class ClientSession implements GatewayClient {
     } catch {
       // The server refused it, so no subscription is left.
     }
+    if (this.#hasSession) this.#parts.settings.telemetry?.sessionEnded(this.#version, this.#beganAt);
     this.#resolveClosed();
   }
 }

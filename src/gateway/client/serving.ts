@@ -9,6 +9,7 @@ import type { ServerView } from '../upstream/server-view.js';
 import { SharedSubscriptions } from '../upstream/shared-preferences.js';
 import type { ClientCatalog } from './client-catalog.js';
 import type { AskedClient } from './client-request.js';
+import type { ClientTelemetry } from './client-telemetry.js';
 import { ClientRequests } from './client-requests.js';
 import { whyNotAll } from './server-outcomes.js';
 import { Subscriptions } from './subscriptions.js';
@@ -33,6 +34,8 @@ export interface Opened {
 /** What is the same for all clients of a gateway. */
 export interface ClientSettings {
   readonly clock: Clock;
+  /** Undefined: requests are not reported. */
+  readonly telemetry: ClientTelemetry | undefined;
   readonly serverInfo: Implementation;
   /** Whether a client with this `_meta` is the gateway itself. */
   readonly isSelf: (meta: unknown) => boolean;

@@ -1,11 +1,10 @@
 /** A recorded connection as a server: a test can repeat what happened. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { replay } from '../../../src/cli/commands/replay-command.js';
+import { replay } from '../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
@@ -13,6 +12,7 @@ import { makeTerminal } from '../../support/fake-terminal.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { runVitest } from '../../support/run-vitest.js';
 import { refuse, ScriptedServer, text, tool } from '../../support/scripted-server.js';
 import { inProcess, passTime, useTroupes, whenState } from '../../support/test-troupe.js';
 
@@ -188,29 +188,3 @@ describe('troupe replay --export-fixture', () => {
     await expect(exported(log.text)).rejects.toThrow(/'a', 'b'.*--server/);
   });
 });
-
-/** Runs the test as a user would who has copied the two files into a project. */
-async function runVitest(dir: string): Promise<{ readonly code: number | null; readonly output: string }> {
-  const config = join(dir, 'vitest.config.mjs');
-  const alias = {
-    'mcp-troupe/testing': join(root, 'src/testing/recorded-server.ts'),
-    'mcp-troupe': join(root, 'src/index.ts'),
-    vitest: join(root, 'node_modules/vitest/dist/index.js'),
-  };
-  writeFileSync(
-    config,
-    `export default ${JSON.stringify({ root: dir, resolve: { alias }, test: { include: ['*.test.mjs'], testTimeout: 30_000 }, server: { fs: { strict: false } } })};`,
-  );
-  const bin = join(root, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [bin, 'run', '--config', config], {
-    cwd: root,
-    env: { ...process.env, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 50_000,
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { code, output };
-}

@@ -312,6 +312,8 @@ describe('the inspection server withstands', () => {
   it('a page that does not read while a lot happens: it gets the rest later, and nothing waits for it.', async () => {
     let sink: LogSink | undefined;
     const source = new LiveSource({
+      history: 0,
+      recorded: () => undefined,
       clock: systemClock,
       title: 'busy',
       record: (target) => {

@@ -46,7 +46,7 @@ class FakePage extends Writable {
 }
 
 /** A troupe with one server, with a count of its recordings and listeners. */
-async function watchable() {
+async function watchable({ history = 0 } = {}) {
   const test = troupes.make({ servers: { files: inProcess(new ScriptedServer({ tools: [tool('read')] })) } });
   const { troupe, clock } = test;
   await troupe.start();
@@ -56,6 +56,8 @@ async function watchable() {
   const source = new LiveSource({
     clock,
     title: 'test',
+    history,
+    recorded: () => undefined,
     // No Stately viewer is used in these tests.
     system: undefined as never,
     record: async (target: RecordTarget): Promise<Recording> => {
@@ -101,6 +103,9 @@ async function watchable() {
   };
 }
 
+/** The log that the page has received. */
+const textOf = (page: FakePage): string =>
+  page.messages.map((message) => (message.kind === 'log' ? message.lines : '')).join('');
 const kinds = (page: FakePage): string[] => page.messages.map(({ kind }) => kind);
 
 describe('the source of a running troupe', () => {
@@ -131,6 +136,29 @@ describe('the source of a running troupe', () => {
     later.destroy();
     await passTime(clock, source.close('over'));
     expect(attached).toEqual({ recordings: 0, ever: 2, listeners: 0 });
+  });
+
+  it('keeps the history from the opening to the end, whether or not a page is open.', async () => {
+    const { source, attached, clock, troupe, settle } = await watchable({ history: 2 * 1_024 * 1_024 });
+    await source.open();
+    expect(attached).toEqual({ recordings: 1, ever: 1, listeners: 0 });
+    await passTime(clock, troupe.connection('files')?.stop() ?? Promise.resolve());
+    const late = new FakePage();
+    source.watch(late);
+    await settle();
+    expect(kinds(late).slice(0, 3)).toEqual(['hello', 'status', 'log']);
+    expect(textOf(late)).toContain('"connection.stop"');
+    late.destroy();
+    await clock.advance(30_000);
+    expect(attached).toEqual({ recordings: 1, ever: 1, listeners: 0 });
+    const again = new FakePage();
+    source.watch(again);
+    await settle();
+    expect(textOf(again)).toBe(textOf(late));
+    again.destroy();
+    await passTime(clock, source.close('over'));
+    expect(attached).toEqual({ recordings: 0, ever: 1, listeners: 0 });
+    expect([...source.log()]).toEqual([]);
   });
 
   it('leaves no timer if it closes before the last page is forgotten.', async () => {
@@ -165,7 +193,7 @@ describe('the source of a running troupe', () => {
   });
 
   it('stops sending to a page that does not read, buffers nothing for it, and resynchronizes it later.', async () => {
-    const { source, settle, write, rotate, clock, troupe } = await watchable();
+    const { source, settle, write, rotate, clock, troupe } = await watchable({ history: 8_000 });
     const [slow, fast] = [new FakePage(), new FakePage()];
     source.watch(slow);
     source.watch(fast);

@@ -20,11 +20,15 @@ function readAll(reader: HistoryReader): Read {
   return { lines, missed };
 }
 
-function makeHistory() {
+function makeHistory(limit = 1_000_000) {
   const calls: string[] = [];
-  const history = new LogHistory({ added: () => calls.push('added'), closed: () => calls.push('closed') });
+  const heard = { added: () => calls.push('added'), closed: () => calls.push('closed') };
+  const history = new LogHistory(heard, limit);
   return { history, calls };
 }
+
+/** The size of four such parts as messages, bytes. */
+const FOUR_PARTS = 4 * 70;
 
 /** Adds parts with a header and two entries each. */
 function fill(history: LogHistory, from: number, to: number): void {
@@ -50,17 +54,27 @@ describe('the history of a recording', () => {
     expect(calls).toEqual(['added', 'added', 'added', 'added', 'added', 'closed']);
   });
 
-  it('keeps four parts, and starts with a header for a late reader.', () => {
-    const { history } = makeHistory();
-    fill(history, 1, 7);
+  it('is bounded in bytes: it drops the oldest parts, and starts with a header for a late reader.', () => {
+    const { history } = makeHistory(FOUR_PARTS);
+    for (let part = 1; part <= 7; part += 1) {
+      fill(history, part, part);
+      expect(history.size).toBeLessThanOrEqual(FOUR_PARTS);
+    }
     expect(readAll(history.reader())).toEqual({
       lines: [4, 5, 6, 7].map((part) => `header ${part}\na${part}\nb${part}\n`).join(''),
       missed: [],
     });
   });
 
+  it('keeps the newest part even if it is longer than the limit.', () => {
+    const { history } = makeHistory(FOUR_PARTS);
+    fill(history, 1, 2);
+    history.write(`${'x'.repeat(FOUR_PARTS)}\n`);
+    expect(readAll(history.reader()).lines).toMatch(/^header 2\na2\nb2\nx+\n$/);
+  });
+
   it('reports to a reader whose position is gone how many entries it missed, and continues with the newest part.', () => {
-    const { history } = makeHistory();
+    const { history } = makeHistory(FOUR_PARTS);
     const slow = history.reader();
     fill(history, 1, 1);
     expect(readAll(slow).lines).toBe('header 1\na1\nb1\n');

@@ -1,5 +1,5 @@
-/** The cost of observers of the events and of a recorder. */
-import { fromDist } from '../from-dist.mjs';
+/** The cost of observers of the events, of a recorder, and of telemetry that nobody reads. */
+import { fromDist, published } from '../from-dist.mjs';
 import { median } from '../statistics.mjs';
 
 /** Many short rounds, so that other work of the machine affects both kinds equally. */
@@ -16,7 +16,8 @@ export const scenario = {
     '`events$` and with none. *Recorder*: processor time of one entry at the charts of five busy connections, with ' +
     'and without a recorder without a target. An entry of the log is an external event with all its consequences; ' +
     'an event is an XState event of any actor. Rounds of both kinds take turns in one process, and the first rounds ' +
-    'do not count. The figures are medians, and the difference is the median of the differences of each pair.',
+    'do not count. *Telemetry*: processor time of one call in memory, with and without `telemetry: openTelemetry()`, in a process ' +
+    'without an OpenTelemetry SDK. The figures are medians, and the difference is the median of the differences of each pair.',
   metrics: {
     offUs: { label: 'without', unit: 'µs' },
     onUs: { label: 'with', unit: 'µs' },
@@ -36,15 +37,22 @@ export const scenario = {
       clients: ['troupe'],
       ...{ runs: 2, seconds: isQuick ? 5 : 14, limitMs: 150_000 },
     },
+    {
+      name: 'telemetry without an SDK',
+      params: { kind: 'telemetry', count: isQuick ? 1_000 : 4_000 },
+      clients: ['troupe'],
+      ...{ runs: 2, seconds: isQuick ? 3 : 10, limitMs: 150_000 },
+    },
   ],
 };
 
-export function measure({ params: { kind, count } }) {
-  return kind === 'recorder' ? recorded(count) : observed(count);
+export async function measure({ params: { kind, count } }) {
+  if (kind === 'recorder') return recorded(count);
+  return compared(await (kind === 'telemetry' ? calling : publishing)(count));
 }
 
-async function observed(count) {
-  const drive = await publishing(count);
+/** `drive` takes a round with or without what is measured, and returns microseconds per item. */
+async function compared(drive) {
   const [off, on] = [[], []];
   for (let round = 0; round < WARM_UP; round += 1) await drive(true);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -98,6 +106,29 @@ async function publishing(count) {
     await new Promise(setImmediate);
     for (const one of watching) one.unsubscribe();
     if (isWatched && heard !== OBSERVERS * count) throw new Error(`${heard} events were received`);
+    return us;
+  };
+}
+
+async function calling(count) {
+  const [{ createTroupe }, { openTelemetry }, { ScriptedServer }] = await Promise.all([
+    import(published('src/index.js')),
+    import(published('src/adapters/opentelemetry.js')),
+    fromDist('src/testing/scripted-server.js'),
+  ]);
+  return async (isReported) => {
+    const server = new ScriptedServer();
+    const troupe = createTroupe({
+      servers: { box: { type: 'in-process', server } },
+      cache: false,
+      ...(isReported && { telemetry: openTelemetry() }),
+    });
+    await troupe.start();
+    for (let call = 0; call < count / 4; call += 1) await troupe.callTool('mcp__box__echo', {});
+    const us = await spent(count, async () => {
+      for (let call = 0; call < count; call += 1) await troupe.callTool('mcp__box__echo', {});
+    });
+    await troupe.close();
     return us;
   };
 }

@@ -30,24 +30,28 @@ const machineOf = (id: string): string => `${id} · machine`;
 const effectsOf = (name: string): string => `${name} · effects`;
 const serverOf = (name: string): string => `${name} · server`;
 
-/** `label` names the recording, if several are shown: each has life lines of its own. */
-export function arrowsOf(position: number, entry: LogEntry, label?: string): Arrow[] {
-  const arrows = arrowsIn(position, entry);
+/**
+ * `isFolded`: a machine, its effects and its server share one line, because there are several of them. `label` names the
+ * recording, if several are shown: each has life lines of its own.
+ */
+export function arrowsOf(position: number, entry: LogEntry, isFolded = false, label?: string): Arrow[] {
+  const arrows = arrowsIn(position, entry, isFolded);
   if (label === undefined) return arrows;
   const own = (line: string): string => (line === HOST || line === TIMER ? line : `${line} (${label})`);
   return arrows.map((arrow) => ({ ...arrow, from: own(arrow.from), to: own(arrow.to) }));
 }
 
-function arrowsIn(position: number, entry: LogEntry): Arrow[] {
+function arrowsIn(position: number, entry: LogEntry, isFolded: boolean): Arrow[] {
   const base = { position, seq: entry.seq, at: entry.at, isDerived: false };
   if (entry.kind === 'snapshot') return [];
-  if (entry.kind === 'note') return noteArrows(base, entry.note);
-  const sender = entry.kind === 'send' ? HOST : entry.kind === 'timer' ? TIMER : lineOf(entry.from ?? '');
-  const first = { ...base, from: sender, to: lineOf(entry.to), ...wordsOf(entry.event.type) };
+  if (entry.kind === 'note') return noteArrows(base, entry.note, isFolded);
+  const sender =
+    entry.kind === 'send' ? HOST : entry.kind === 'timer' ? TIMER : lineOf(entry.from ?? '', isFolded);
+  const first = { ...base, from: sender, to: lineOf(entry.to, isFolded), ...wordsOf(entry.event.type) };
   const derived = (entry.derived ?? []).map(({ to, from, event }) => ({
     ...base,
-    from: lineOf(from ?? entry.to),
-    to: lineOf(to),
+    from: lineOf(from ?? entry.to, isFolded),
+    to: lineOf(to, isFolded),
     ...wordsOf(event.type),
     isDerived: true,
   }));
@@ -55,11 +59,11 @@ function arrowsIn(position: number, entry: LogEntry): Arrow[] {
 }
 
 /** The life line of an address. */
-function lineOf(address: string): string {
+function lineOf(address: string, isFolded: boolean): string {
   if (address === MANAGER) return MANAGER_LINE;
   const id = rootId(address);
   const name = connectionName(address) ?? '?';
-  if (!isMachineAddress(address)) return effectsOf(id === undefined ? name : machineOf(id));
+  if (!isFolded && !isMachineAddress(address)) return effectsOf(id === undefined ? name : machineOf(id));
   return id === undefined ? connectionOf(name) : machineOf(id);
 }
 
@@ -78,10 +82,12 @@ type Base = Pick<Arrow, 'position' | 'seq' | 'at' | 'isDerived'>;
 function noteArrows(
   base: Base,
   note: Readonly<Record<string, unknown>> & { readonly type: string },
+  isFolded: boolean,
 ): Arrow[] {
   const { type, server: name } = note;
   if (typeof name !== 'string') return [];
-  const [line, server] = [connectionOf(name), serverOf(name)];
+  const line = connectionOf(name);
+  const server = isFolded ? line : serverOf(name);
   if (type === 'wire') {
     const isSent = note['direction'] === 'sent';
     const [from, to] = isSent ? [line, server] : [server, line];

@@ -12,6 +12,7 @@ export interface Bar {
 }
 
 export interface Mark {
+  /** Of the first of its most important entries. */
   readonly position: number;
   readonly at: number;
   /** The categories of its entries, most important first. */
@@ -70,18 +71,21 @@ function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark
     const at = book.timeOf(position);
     if (at > to) break;
     const next = Math.max(index + 1, lane.marks.countUpTo(book.positionAt(at + width)));
-    marks.push({ position, at, categories: categoriesIn(book, lane, index, next), count: next - index });
+    const firsts = firstsIn(book, lane, index, next);
+    const categories = MOST_IMPORTANT_FIRST.filter((category) => firsts.has(category));
+    const shown = firsts.get(categories[0] ?? 'other') ?? position;
+    marks.push({ position: shown, at, categories, count: next - index });
     index = next;
   }
   return marks;
 }
 
-/** Considers only the first thousand entries: a mark cannot show more. */
-function categoriesIn(book: LogBook, lane: Lane, from: number, to: number): readonly Category[] {
-  const found = new Set<Category>();
+/** The first position of each category. Considers only the first thousand entries: a mark cannot show more. */
+function firstsIn(book: LogBook, lane: Lane, from: number, to: number): ReadonlyMap<Category, number> {
+  const found = new Map<Category, number>();
   for (let index = from; index < Math.min(to, from + 1_000); index += 1) {
     const label = book.label(lane.markLabels.at(index));
-    if (label !== undefined) found.add(label.category);
+    if (label !== undefined && !found.has(label.category)) found.set(label.category, lane.marks.at(index));
   }
-  return MOST_IMPORTANT_FIRST.filter((category) => found.has(category));
+  return found;
 }

@@ -1,4 +1,4 @@
-/** One of the recordings in a book: what is counted for each by itself. */
+/** What one process has recorded, in a book: what is counted for each by itself. */
 import type { LogHeader } from '../../../src/event-log/format/entry.js';
 import { MonotonicTime } from '../../../src/event-log/format/monotonic-time.js';
 import type { Fold } from '../../../src/event-log/replay/fold.js';
@@ -14,8 +14,8 @@ export interface Cursor {
 
 export class BookRun {
   header: LogHeader | undefined;
-  /** `seq` of the last entry; undefined before the first one. */
-  lastSeq: number | undefined;
+  /** Number of the next entry, unless some are missing. */
+  nextSeq = 1;
   wasSnapshot = false;
   /** Positions of snapshots. */
   readonly snapshots = new Numbers();

@@ -5,12 +5,18 @@ import type { LogReport } from '../../../src/event-log/format/report.js';
 import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { EntryTest } from '../../../src/fixtures/entry-test.js';
 import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
+import type { CallList, CallQuery, CallView } from '../calls/call-views.js';
+import type { Place } from '../link/place.js';
+import type { MomentsView, RunChoice, RunComparison, RunsView } from '../compare/messages.js';
+import type { SimulationAsk, SimulationView } from '../simulate/messages.js';
 import type { Arrow } from './arrows.js';
 import type { LaneView, Window } from './bars.js';
-import type { EntryQuery } from './find-entries.js';
+import type { EntryQuery, Found } from './find-entries.js';
 import type { Category } from './labels.js';
 import type { AuxiliaryRow, Row } from './rows.js';
+import type { Stay, Trouble } from './story.js';
 
 /** Orders of the page. */
 export type Order =
@@ -21,31 +27,51 @@ export type Order =
 export interface Questions {
   moment: { ask: { readonly position: number }; answer: MomentView };
   actor: { ask: { readonly name: string; readonly position: number }; answer: ActorView | undefined };
+  why: { ask: { readonly name: string; readonly position: number }; answer: WhyView | undefined };
   stretches: { ask: { readonly names: readonly string[]; readonly window: Window }; answer: StretchView };
   overview: { ask: { readonly columns: number }; answer: Overview };
-  find: { ask: EntryQuery; answer: Int32Array<ArrayBuffer> | undefined };
+  /** Answers before it is done; then the same question continues the search. */
+  find: { ask: EntryQuery; answer: Found | undefined };
   lines: { ask: { readonly positions: readonly number[] }; answer: readonly EntryLine[] };
   entry: { ask: { readonly position: number }; answer: EntryView | undefined };
-  arrows: {
-    ask: ArrowQuery;
-    answer: readonly Arrow[];
-  };
+  arrows: { ask: ArrowQuery; answer: ArrowView };
   positionAt: { ask: { readonly time: number }; answer: number };
+  /** The answer is -1 if the log has no such place. */
+  positionOf: { ask: Place; answer: number };
+  calls: { ask: CallQuery; answer: CallList };
+  call: { ask: { readonly number: number }; answer: CallView | undefined };
+  /** Number of the call to which an entry belongs. */
+  callAt: { ask: { readonly position: number }; answer: number | undefined };
   /** The page and the log as one HTML file. */
   share: { ask: { readonly template: string }; answer: Blob };
+  compareMoments: { ask: { readonly from: number; readonly to: number }; answer: MomentsView };
+  /** The runs in this log; or in another one, which is kept for comparisons. */
+  runs: { ask: { readonly other: Blob | null }; answer: RunsView };
+  compareRuns: { ask: { readonly a: RunChoice; readonly b: RunChoice }; answer: RunComparison };
+  simulate: { ask: SimulationAsk; answer: SimulationView };
+  /** The test that leads to an entry. */
+  test: { ask: { readonly position: number }; answer: EntryTest };
 }
 
 export type Question = keyof Questions;
 
 /** The last messages up to a moment. */
 export interface ArrowQuery {
-  /** The lane; undefined for all. */
-  readonly name: string | undefined;
+  /** The lanes; undefined for all. */
+  readonly names: readonly string[] | undefined;
+  /** Maximum number of lanes, apart from the manager's: those of the latest messages. */
+  readonly mostLanes: number;
   readonly upTo: number;
   /** Approximate maximum number. */
   readonly most: number;
   /** Whether messages to and from the servers are among them. */
   readonly hasWire: boolean;
+}
+
+export interface ArrowView {
+  readonly arrows: readonly Arrow[];
+  /** Number of lanes with messages that are left out, among the entries that were looked at. */
+  readonly leftOut: number;
 }
 
 export interface MomentView {
@@ -67,16 +93,31 @@ export interface ActorView {
   readonly context: Readonly<Record<string, unknown>>;
   /** Status details of its sessions. */
   readonly details: StatusDetails | undefined;
+  /** Since when it has been in its public state, milliseconds since the epoch. */
+  readonly since: number | undefined;
   /** The last change of its state; null if there was none. */
   readonly change: {
     readonly position: number;
     readonly at: number;
+    /** False if only a snapshot shows it, so that it happened earlier, at an unknown time. */
+    readonly isExact: boolean;
     readonly from: StateValue | null;
     /** Types of the events that the actor received with the change. */
     readonly events: readonly string[];
   } | null;
   /** Paths of states to how often they were entered. */
   readonly visits: ReadonlyMap<string, number>;
+}
+
+/** What led a connection to its state. */
+export interface WhyView {
+  /** Of its lane. */
+  readonly name: string;
+  /** Its last public states, the newest first. */
+  readonly stays: readonly Stay[];
+  readonly restarts: number;
+  /** Its last failures, the newest first. */
+  readonly troubles: readonly Trouble[];
 }
 
 export interface StretchView {
@@ -123,6 +164,8 @@ export interface BookSummary {
   readonly missed: number;
   /** Number of older entries that are no longer kept. Positions count from the first kept entry. */
   readonly leftOut: number;
+  /** Number of entries before the first one, which the log does not have. */
+  readonly before: number;
   readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
   /** Whether the log was written with other charts than this page has, so that its moments are approximate. */

@@ -78,7 +78,8 @@ export class Labels {
 
 function categoryOf(kind: string, type: string): Category {
   if (type === 'connection.rejected') return 'rejection';
-  if (type.startsWith('xstate.error.') || type === 'session.lost') return 'failure';
+  if (type.startsWith('xstate.error.') || type === 'session.lost' || type === 'session.unreachable')
+    return 'failure';
   if (type.startsWith('call.')) return 'call';
   if (type === 'catalog.listChanged' || type === 'catalog.extrasChanged') return 'list';
   if (type === 'wire') return 'wire';

@@ -11,8 +11,10 @@
  * B4. The oldest part can be dropped, up to a snapshot (`shortened`), for a page that is open for days.
  * B5. No entry is earlier than the one before it: if a clock was set back, time continues from there. The line itself
  *     keeps its written time.
- * B6. Lines of several recordings may alternate (`merge-lines.ts`). Each recording is read and folded by itself; its machines
- *     have addresses and lanes of their own.
+ * B6. A header of another process begins another recording, and lines of several recordings may alternate (`merge-lines.ts`):
+ *     each is folded by itself, and its machines have addresses and lanes of their own. If only `run` differs, it is another
+ *     recorder of the same troupe, whose numbers do not follow from those before: a live page gets the file of a recording,
+ *     and then what the page's own recorder has written.
  *
  * Longer than 300 lines because the index of the lines and the fold share one list of positions.
  */
@@ -28,7 +30,7 @@ import {
 } from '../../../src/event-log/format/entry.js';
 import { RUN_MARK, runOfMark, SO_FAR } from '../../../src/event-log/format/merge-lines.js';
 import { isReport, reportProblem, type LogReport } from '../../../src/event-log/format/report.js';
-import { isSameRun, runLabel } from '../../../src/event-log/format/runs.js';
+import { isSameProcess, runLabel } from '../../../src/event-log/format/runs.js';
 import { Fold } from '../../../src/event-log/replay/fold.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { LineScanner, type ScannedLine } from '../../../src/event-log/format/line-index.js';
@@ -49,7 +51,6 @@ const REPORT_START = new TextEncoder().encode('{"troupeReport":');
 const MARKED: ReadonlySet<Category> = new Set(['rejection', 'failure', 'call', 'list']);
 
 export class LogBook {
-  header: LogHeader | undefined;
   /** The first line of a report. */
   report: LogReport | undefined;
   /** Everything that the file held at first was read; what it gets later follows. */
@@ -60,6 +61,8 @@ export class LogBook {
   missed = 0;
   /** Number of older entries that are no longer kept. */
   leftOut = 0;
+  /** Number of entries before the first one, which were never here. */
+  before = 0;
   /** Size of the kept lines, bytes. */
   size = 0;
   /** The manager is the first. */
@@ -90,6 +93,13 @@ export class LogBook {
   #mark = '';
   #tail = NOTHING;
   #lines = 0;
+  /** The header of each part, with the position of its first entry. */
+  #headers: { readonly header: LogHeader; readonly position: number }[] = [];
+
+  /** The newest one. */
+  get header(): LogHeader | undefined {
+    return this.#headers.at(-1)?.header;
+  }
 
   get length(): number {
     return this.#times.length;
@@ -100,13 +110,28 @@ export class LogBook {
     return this.#times.at(position);
   }
 
+  /** The number of the entry in its log; NaN for a position that does not exist. */
+  seqOf(position: number): number {
+    return this.#seqs.at(position);
+  }
+
   /** Position of the last entry at or before that time; -1 if there is none. */
   positionAt(time: number): number {
     return this.#times.countUpTo(time) - 1;
   }
 
+  /** Position of the entry with that number; -1 if there is none. */
+  positionOf(seq: number): number {
+    const position = this.#seqs.countUpTo(seq) - 1;
+    return this.#seqs.at(position) === seq ? position : -1;
+  }
+
   labelOf(position: number): Label | undefined {
     return this.#labels.all[this.#labelOf.at(position)];
+  }
+
+  labelNumber(position: number): number {
+    return this.#labelOf.at(position);
   }
 
   label(number: number): Label | undefined {
@@ -171,7 +196,7 @@ export class LogBook {
 
   /** Everything that is kept, in the form of a file. */
   *pieces(): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
-    if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.header)}\n`);
+    if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.#headers[0]?.header)}\n`);
     yield* this.#chunks;
   }
 
@@ -184,9 +209,11 @@ export class LogBook {
     if (run === undefined || others.length > 0) return undefined;
     const snapshot = run.snapshots.countUpTo(begin - 1);
     const from = run.snapshots.at(snapshot);
-    if (!(from > 0) || this.header === undefined) return undefined;
+    const part = this.#headers.findLast(({ position }) => position <= from);
+    if (!(from > 0) || part === undefined) return undefined;
     const book = new LogBook();
-    book.#beginRun({ ...this.header, firstSeq: this.#seqs.at(from) });
+    book.#beginPart({ ...part.header, firstSeq: this.#seqs.at(from) });
+    book.before = this.before;
     book.missed = this.missed;
     book.leftOut = this.leftOut + from;
     const chunk = this.#chunkOf.at(from);
@@ -274,10 +301,9 @@ export class LogBook {
       return this.#readHeader(this.#scanner.text(bytes, start, end));
     const glance = this.#scanner.scan(bytes, start, end);
     if (typeof glance === 'string') return this.#fail('corrupt', glance);
-    const expected = run.lastSeq === undefined ? run.header.firstSeq : run.lastSeq + 1;
-    if (glance.seq < expected)
-      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${expected}`);
-    this.missed += glance.seq - expected;
+    if (glance.seq < run.nextSeq)
+      return this.#fail('corrupt', `is entry ${glance.seq} instead of entry ${run.nextSeq}`);
+    this.missed += glance.seq - run.nextSeq;
     this.#chunkOf.add(chunk);
     this.#starts.add(start);
     this.#ends.add(end);
@@ -288,7 +314,7 @@ export class LogBook {
     const position = this.length;
     if (isSnapshot && !run.wasSnapshot) run.snapshots.add(position);
     run.wasSnapshot = isSnapshot;
-    run.lastSeq = seq;
+    run.nextSeq = seq + 1;
     const time = run.time.of(at);
     this.#times.add(position === 0 ? time : Math.max(time, this.#times.at(position - 1)));
     this.#seqs.add(seq);
@@ -366,19 +392,20 @@ export class LogBook {
     }
     const problem = headerProblem(value as JsonObject);
     if (problem !== undefined) return this.#fail('corrupt', problem);
-    this.#beginRun(value as LogHeader);
+    this.#beginPart(value as LogHeader);
   }
 
-  /** Continues the recording, or begins another one: then the process has started anew. */
-  #beginRun(header: LogHeader): void {
-    const run = this.#run;
-    const isOther = run?.header !== undefined && !isSameRun(run.header, header);
-    if (run === undefined) this.#run = this.#addRun(undefined);
-    else if (isOther) this.#run = this.#addRun(this.#newLabel(header));
-    const current = this.#run as BookRun;
-    current.header = header;
-    current.wasSnapshot = false;
-    this.header ??= header;
+  #beginPart(header: LogHeader): void {
+    const before = this.#run;
+    if (this.header === undefined) this.before = header.firstSeq - 1;
+    if (before === undefined) this.#run = this.#addRun(undefined);
+    else if (before.header !== undefined && !isSameProcess(before.header, header))
+      this.#run = this.#addRun(this.#newLabel(header));
+    const run = this.#run as BookRun;
+    if (run.header === undefined || run.header.run !== header.run) run.nextSeq = header.firstSeq;
+    run.header = header;
+    run.wasSnapshot = false;
+    this.#headers.push({ header, position: this.length });
   }
 
   #addRun(label: string | undefined): BookRun {

@@ -8,11 +8,12 @@ import { phaseOf } from '../../../machines/manager/manager.phase.js';
 import { detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
-import { arrowsOf, type Arrow } from './arrows.js';
+import { CallIndex } from '../calls/call-index.js';
+import { callListOf, callViewOf } from '../calls/call-views.js';
+import { positionOf } from '../link/place.js';
 import { laneViewOf } from './bars.js';
 import type {
   ActorView,
-  ArrowQuery,
   BookSummary,
   Charts,
   EntryLine,
@@ -22,18 +23,26 @@ import type {
   Question,
   Questions,
   StretchView,
+  WhyView,
 } from './desk-messages.js';
-import { matcher, Search, type EntryQuery } from './find-entries.js';
+import { Search, type EntryQuery, type Found } from './find-entries.js';
 import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
 import { splitRun } from './lane-names.js';
+import { lastArrows } from './last-arrows.js';
 import { LogBook } from './log-book.js';
-import { addressOf, auxiliaryRowsOf, rowsOf } from './rows.js';
+import { addressOf, auxiliaryRowsOf, rowsOf, type PastOfRow } from './rows.js';
 import { sharePage } from './share-page.js';
+import { Story } from './story.js';
+import type { RowSource } from '../search/entry-subject.js';
+import { toolAnswers } from './tool-answers.js';
 import { Visits } from './visits.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
 const MAX_KEPT = 64 * 1_024 * 1_024;
+/** Number of public states and of failures that explain the present one. */
+const MOST_STAYS = 4;
+const MOST_TROUBLES = 100;
 
 type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown };
 
@@ -42,11 +51,14 @@ export class LogDesk {
   #isWhole = false;
   #isGrowing = false;
   #visits = new Map<Lane, Visits>();
+  #stories = new Map<Lane, Story>();
   /** The latest search, by its words. */
   #search: { readonly key: string; readonly search: Search } | undefined;
+  #calls = new CallIndex(this.#book);
   readonly #answers: Answers = {
     moment: ({ position }) => this.#moment(position),
     actor: ({ name, position }) => this.#actor(name, position),
+    why: ({ name, position }) => this.#why(name, position),
     stretches: ({ names, window }): StretchView => ({
       stretches: names
         .flatMap((name) => this.#book.lane(name) ?? [])
@@ -57,9 +69,17 @@ export class LogDesk {
     find: (query) => this.#find(query),
     lines: ({ positions }) => positions.flatMap((position) => this.#line(position) ?? []),
     entry: ({ position }) => this.#entry(position),
-    arrows: (query) => this.#arrows(query),
+    arrows: (query) => lastArrows(this.#book, query),
     positionAt: ({ time }) => this.#book.positionAt(time),
+    positionOf: (place) => positionOf(this.#book, place),
+    calls: async (query) => callListOf(this.#book, await this.#callsNow(), query),
+    call: async ({ number }) => {
+      const call = (await this.#callsNow()).callOf(number);
+      return call === undefined ? undefined : callViewOf(this.#book, call);
+    },
+    callAt: async ({ position }) => (await this.#callsNow()).callAt(position)?.number,
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
+    ...toolAnswers(() => ({ book: this.#book, charts: this.charts, turn: this.turn })),
   };
 
   /** `turn` lets other work run. */
@@ -117,7 +137,7 @@ export class LogDesk {
   }
 
   summary(): BookSummary {
-    const { header, problem, length, lanes, missed, leftOut } = this.#book;
+    const { header, problem, length, lanes, missed, leftOut, before } = this.#book;
     const { package: by, machines } = header ?? {};
     return {
       length,
@@ -127,6 +147,7 @@ export class LogDesk {
       runs: this.#book.runs,
       missed,
       leftOut,
+      before,
       problem: problem === undefined ? null : { code: problem.code, message: problem.message },
       writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
       hasOtherCharts:
@@ -143,7 +164,9 @@ export class LogDesk {
     this.#isWhole = false;
     this.#isGrowing = false;
     this.#visits = new Map();
+    this.#stories = new Map();
     this.#search = undefined;
+    this.#calls = new CallIndex(book);
   }
 
   #moment(position: number): MomentView {
@@ -153,9 +176,42 @@ export class LogDesk {
       position,
       at: this.#book.timeOf(position),
       manager: manager === undefined ? '' : phaseOf(manager),
-      rows: rowsOf(foldedStates),
+      rows: rowsOf(foldedStates).map((row) => ({ ...row, ...this.#pastOf(row.name, position) })),
       auxiliaries: auxiliaryRowsOf(foldedStates),
     };
+  }
+
+  /** What the row of a connection says about its past. */
+  #pastOf(name: string, position: number): PastOfRow {
+    const story = this.#storyOf(name);
+    const [last] = story?.troubles(position, 1) ?? [];
+    return {
+      restarts: story?.restarts(position) ?? 0,
+      lastFailure:
+        last === undefined
+          ? null
+          : { at: last.at, position: last.position, code: last.failure.code, message: last.failure.message },
+    };
+  }
+
+  #why(name: string, position: number): WhyView | undefined {
+    const story = this.#storyOf(name);
+    return (
+      story && {
+        name,
+        stays: story.stays(position, MOST_STAYS),
+        restarts: story.restarts(position),
+        troubles: story.troubles(position, MOST_TROUBLES),
+      }
+    );
+  }
+
+  #storyOf(name: string): Story | undefined {
+    const lane = this.#book.lane(name);
+    if (lane === undefined) return undefined;
+    const story = this.#stories.get(lane) ?? new Story(this.#book, lane);
+    this.#stories.set(lane, story);
+    return story;
   }
 
   #actor(name: string, position: number): ActorView | undefined {
@@ -171,6 +227,7 @@ export class LogDesk {
       position,
       ...folded,
       details: detailsOf(folded.details),
+      since: this.#storyOf(name)?.stays(position, 1)[0]?.at,
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };
@@ -183,6 +240,7 @@ export class LogDesk {
     return {
       position,
       at: this.#book.timeOf(position),
+      isExact: this.#book.labelOf(position)?.kind !== 'snapshot',
       from: this.#book.values[lane.values.at(change - 1)] ?? null,
       events: entry === undefined ? [] : eventsTo(splitRun(address)[0], entry),
     };
@@ -214,16 +272,25 @@ export class LogDesk {
     return { entries, troubles };
   }
 
-  #find(query: EntryQuery): Promise<Int32Array<ArrayBuffer> | undefined> {
+  async #find(query: EntryQuery): Promise<Found | undefined> {
     const key = JSON.stringify(query);
-    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query) };
+    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query, this.#rows) };
     const { search } = this.#search;
+    // A call is more than the entries that name it.
+    if (query.text?.includes('call:') === true) await this.#callsNow();
     return search.go(this.turn, () => this.#search?.search !== search);
   }
 
-  #line(position: number): EntryLine | undefined {
+  get #rows(): RowSource {
+    const calls = this.#calls;
+    return {
+      lineOf: (position, entry) => this.#line(position, entry),
+      callsAt: (position) => calls.callAt(position)?.attempts.map(({ number }) => number) ?? [],
+    };
+  }
+
+  #line(position: number, entry = this.#book.entry(position)): EntryLine | undefined {
     const label = this.#book.labelOf(position);
-    const entry = this.#book.entry(position);
     if (label === undefined || entry === undefined) return undefined;
     const { kind, type, category } = label;
     return {
@@ -239,8 +306,8 @@ export class LogDesk {
   }
 
   #entry(position: number): EntryView | undefined {
-    const line = this.#line(position);
     const entry = this.#book.entry(position);
+    const line = this.#line(position, entry);
     if (line === undefined || entry === undefined) return undefined;
     const to = entry.kind === 'note' ? undefined : this.#book.addressIn(position, entry.to);
     const folded = (at: number): FoldedState | undefined =>
@@ -250,24 +317,11 @@ export class LogDesk {
     return { ...line, json: entry, before, after: folded(position) };
   }
 
-  #arrows({ name, upTo, most, hasWire }: ArrowQuery): readonly Arrow[] {
-    const isOfLane = matcher(this.#book, { lane: name });
-    const fits = (position: number): boolean =>
-      isOfLane(position) && (hasWire || this.#book.labelOf(position)?.category !== 'wire');
-    const groups: Arrow[][] = [];
-    let count = 0;
-    for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {
-      const entry = fits(position) ? this.#book.entry(position) : undefined;
-      if (entry === undefined) continue;
-      const arrows = arrowsOf(
-        position,
-        { ...entry, at: this.#book.timeOf(position) },
-        this.#book.runOf(position),
-      );
-      groups.push(arrows);
-      count += arrows.length;
-    }
-    return groups.reverse().flat();
+  /** The calls up to the end of the log. */
+  async #callsNow(): Promise<CallIndex> {
+    const calls = this.#calls;
+    await calls.go(this.turn, () => calls !== this.#calls);
+    return calls;
   }
 }
 
@@ -279,12 +333,17 @@ function eventsTo(address: string, entry: LogEntry): string[] {
 function wordsOf(entry: LogEntry): string {
   if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
   if (entry.kind === 'note') return noteWords(entry.note);
-  const error = entry.event['error'];
-  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
-  const failure = entry.event['failure'];
-  if (isJsonObject(failure) && typeof failure['message'] === 'string') return failure['message'];
+  const failure = failureWords(entry.event['error']) ?? failureWords(entry.event['failure']);
+  if (failure !== undefined) return failure;
   const derived = entry.derived?.length ?? 0;
   return derived === 0 ? '' : `and ${derived} more message${derived === 1 ? '' : 's'}`;
+}
+
+function failureWords(failure: unknown): string | undefined {
+  if (!isJsonObject(failure)) return undefined;
+  const { code, message } = failure;
+  if (typeof message !== 'string') return undefined;
+  return typeof code === 'string' ? `${code}: ${message}` : message;
 }
 
 function noteWords(note: Readonly<Record<string, unknown>>): string {

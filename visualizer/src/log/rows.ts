@@ -10,7 +10,22 @@ import {
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { isAuxiliaryLane, isConnectionLane, laneAt } from './lane-names.js';
 
-export interface Row {
+/** What happened to a connection before, also if it has recovered. */
+export interface PastOfRow {
+  /** How often it became ready again. */
+  readonly restarts: number;
+  readonly lastFailure: {
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    /** Of its entry. */
+    readonly position: number;
+    readonly code: string;
+    readonly message: string;
+  } | null;
+}
+
+/** The facts that the state at one moment gives. */
+export interface PresentRow {
   readonly name: string;
   readonly address: string;
   readonly state: ConnectionState;
@@ -25,6 +40,8 @@ export interface Row {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+export interface Row extends PresentRow, PastOfRow {}
+
 /** An auxiliary machine. */
 export interface AuxiliaryRow {
   /** The name of its lane. */
@@ -33,8 +50,8 @@ export interface AuxiliaryRow {
 }
 
 /** The latest incarnation of each connection, in the order of appearance. */
-export function rowsOf(foldedStates: ReadonlyMap<string, FoldedState>): Row[] {
-  const rows = new Map<string, Row>();
+export function rowsOf(foldedStates: ReadonlyMap<string, FoldedState>): PresentRow[] {
+  const rows = new Map<string, PresentRow>();
   for (const [address, folded] of foldedStates) {
     const name = laneAt(address);
     if (isConnectionLane(name)) rows.set(name, rowOf(name, address, folded));
@@ -57,7 +74,7 @@ export function addressOf(lane: string, foldedStates: ReadonlyMap<string, Folded
   return [...foldedStates.keys()].findLast((address) => laneAt(address) === lane);
 }
 
-function rowOf(name: string, address: string, { state, context, details }: FoldedState): Row {
+function rowOf(name: string, address: string, { state, context, details }: FoldedState): PresentRow {
   const present = publicState(state);
   const known = contextOf(context);
   const shown = detailsOf(details);

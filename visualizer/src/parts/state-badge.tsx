@@ -10,19 +10,29 @@ const SHAPES: Readonly<Record<Tone, string>> = {
   plain: 'M3 7h10v2H3z',
 };
 
-export function StateMark({ state }: { state: string }) {
-  const tone = toneOf(state);
+/** A person: nothing goes on until one acts. */
+const PERSON = 'M8 1.5a3.2 3.2 0 1 1 0 6.4 3.2 3.2 0 0 1 0-6.4zM2 14.5a6 5.6 0 0 1 12 0z';
+
+export function StateMark({ state, isWaiting = false }: { state: string; isWaiting?: boolean }) {
+  const tone = isWaiting ? 'warn' : toneOf(state);
   return (
     <svg class={`state-mark tone-${tone}`} viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
-      <path d={SHAPES[tone]} />
+      <path d={isWaiting ? PERSON : SHAPES[tone]} />
     </svg>
   );
 }
 
-export function StateBadge({ state, words }: { state: string; words: string }) {
+export interface StateBadgeProps {
+  readonly state: string;
+  readonly words: string;
+  /** Whether it waits for a person. */
+  readonly isWaiting?: boolean;
+}
+
+export function StateBadge({ state, words, isWaiting = false }: StateBadgeProps) {
   return (
-    <span class={`state-badge tone-${toneOf(state)}`}>
-      <StateMark state={state} />
+    <span class={`state-badge tone-${isWaiting ? 'warn' : toneOf(state)}`}>
+      <StateMark state={state} isWaiting={isWaiting} />
       <span class="state-words">
         <strong>{words}</strong>
       </span>

@@ -90,7 +90,7 @@ export function VirtualList(props: VirtualListProps) {
     if (start < listTop) element.scrollTop = start / stretch;
     else if (start + itemHeight > listTop + element.clientHeight)
       element.scrollTop = Math.ceil((start + itemHeight - element.clientHeight) / stretch);
-  }, [shown, shownKey, itemHeight]);
+  }, [shown, shownKey, itemHeight, height]);
 
   const listTop = top * stretch;
   const first = Math.max(0, Math.floor(listTop / itemHeight) - SPARE);

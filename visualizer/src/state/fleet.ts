@@ -1,6 +1,11 @@
 /** The rows of the fleet: the states from the log, and facts that only a running troupe knows. */
 import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import { toneOf, type Tone } from '../chart/arrangements.js';
+import { laneTitle } from '../log/lane-names.js';
 import type { Row } from '../log/rows.js';
+import { stateWords } from '../log/state-words.js';
+import { fitting, parseQuery, type PartFields, type Subject } from '../search/query.js';
+import type { FleetChoice, FleetOrder } from './page.js';
 
 export interface FleetRow extends Row {
   readonly url: string | null;
@@ -37,6 +42,8 @@ function withStatus(row: Row | undefined, status: InspectedStatus): FleetRow {
     attempt,
     maxAttempts,
     nextAttemptAt,
+    restarts: 0,
+    lastFailure: null,
     ...row,
     tools: toolCount,
     error: error ?? row?.error ?? null,
@@ -47,18 +54,45 @@ function withStatus(row: Row | undefined, status: InspectedStatus): FleetRow {
   };
 }
 
-/** Filters rows: by words in the name or the error, and by state. */
+export const FLEET_FIELDS = ['connection', 'state', 'code', 'transport'] as const;
+const PARTS: PartFields = new Set(['state']);
+/** Most urgent first. */
+const URGENCY: readonly Tone[] = ['bad', 'warn', 'work', 'plain', 'good', 'rest'];
+
+const COMPARE: Readonly<Record<FleetOrder, (a: FleetRow, b: FleetRow) => number>> = {
+  added: () => 0,
+  name: (a, b) => (a.name < b.name ? -1 : 1),
+  trouble: (a, b) => URGENCY.indexOf(toneOf(a.state)) - URGENCY.indexOf(toneOf(b.state)),
+  tools: (a, b) => b.tools - a.tools,
+  attempt: (a, b) => b.attempt - a.attempt,
+};
+
+/** The rows that fit a search (`search/query.ts`) and are in one of the states, in some order. */
 export function chosenRows(
   rows: readonly FleetRow[],
-  text: string,
-  states: ReadonlySet<string>,
+  { text, states, order }: FleetChoice,
 ): readonly FleetRow[] {
-  const words = text.trim().toLowerCase();
-  return rows.filter(
-    ({ name, state, error }) =>
-      (states.size === 0 || states.has(state)) &&
-      (words === '' ||
-        name.toLowerCase().includes(words) ||
-        (error !== null && `${error.code} ${error.message}`.toLowerCase().includes(words))),
+  const query = parseQuery(text, FLEET_FIELDS);
+  const fits = fitting(query, FLEET_FIELDS, PARTS);
+  const found = rows.filter(
+    (row) =>
+      (states.length === 0 || states.includes(row.state)) &&
+      (query.terms.length === 0 || fits(subjectOf(row))),
   );
+  return order === 'added' ? found : found.toSorted(COMPARE[order]);
+}
+
+function subjectOf(row: FleetRow): Subject {
+  const { name, state, transport, restarts } = row;
+  const failure = row.error ?? row.lastFailure;
+  const words = stateWords(name, row);
+  const trouble = [restarts > 0 ? 'restarts' : '', failure?.code, failure?.message, row.authUrl];
+  const shown = [laneTitle(name), transport, words, ...trouble].join(' ').toLowerCase();
+  const values: Readonly<Record<string, readonly string[]>> = {
+    connection: [laneTitle(name)],
+    state: [state, words],
+    code: failure === null ? [] : [failure.code],
+    transport: [transport],
+  };
+  return { shows: (word) => shown.includes(word), valuesOf: (field) => values[field] ?? [] };
 }

@@ -14,6 +14,11 @@ export function stepBy(state: PageState, entries: number): void {
   look(state, positionOf(state.page) + entries, state.page.book?.length ?? 0);
 }
 
+/** Shows the entry beside the others. */
+export function openEntry(state: PageState, position: number): void {
+  state.change({ view: 'events', reading: position });
+}
+
 /** The remaining move while the log is asked, for each page. */
 const waiting = new WeakMap<PageState, { ms: number; least: number }>();
 

@@ -4,11 +4,24 @@
  * Owns the choices of the person and the facts about the source. Does not own the log (`worker/`).
  */
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { CallGroup, CallOrder } from '../calls/call-views.js';
+import { FIRST_COMPARISON, type Comparison } from '../compare/comparison.js';
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
 import { MANAGER_LANE } from '../log/lane-names.js';
+import type { Simulation } from '../simulate/messages.js';
 
-export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'details'] as const;
+export const VIEWS = [
+  'fleet',
+  'chart',
+  'timeline',
+  'events',
+  'sequence',
+  'calls',
+  'compare',
+  'simulate',
+  'details',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /** The source of the content. */
@@ -37,6 +50,40 @@ export interface EventFilter {
   readonly isNarrow: boolean;
 }
 
+export const FLEET_ORDERS = ['added', 'name', 'trouble', 'tools', 'attempt'] as const;
+export type FleetOrder = (typeof FLEET_ORDERS)[number];
+
+/** Which connections are shown, in the fleet and in the timeline. */
+export interface FleetChoice {
+  readonly text: string;
+  /** Empty for all. */
+  readonly states: readonly string[];
+  readonly order: FleetOrder;
+}
+
+export interface SequenceChoice {
+  /** Only messages of the selected lane; otherwise of all that the fleet shows. */
+  readonly isNarrow: boolean;
+  /** Whether messages to and from the servers are among them. */
+  readonly hasWire: boolean;
+}
+
+export interface CallChoice {
+  readonly text: string;
+  readonly group: CallGroup;
+  readonly order: CallOrder;
+  /** Only calls of the selected lane. */
+  readonly isNarrow: boolean;
+}
+
+/** Why a link does not show what it names. */
+export type LinkProblem =
+  /** It belongs to a running troupe, whose key this tab does not have. */
+  | { readonly kind: 'no-key' }
+  | { readonly kind: 'ignored'; readonly parts: readonly string[] }
+  /** The log has no such entry or moment. */
+  | { readonly kind: 'no-place' };
+
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
@@ -61,13 +108,22 @@ export interface Page {
   /** Name of the viewed chart; null for the chart of the selected lane. */
   readonly chart: string | null;
   readonly filter: EventFilter;
-  /** Position of the open entry; null for none. */
+  readonly fleet: FleetChoice;
+  readonly sequence: SequenceChoice;
+  readonly calls: CallChoice;
+  /** Position of the open entry, which is of the selected lane; null for none. */
   readonly reading: number | null;
+  /** Number of the call that is followed through the views; null for none. */
+  readonly call: number | null;
   /** The part of the time that the timeline shows; null for all. */
   readonly window: TimeWindow | null;
+  readonly linkProblem: LinkProblem | null;
+  readonly comparison: Comparison;
+  /** Null if nothing is simulated. */
+  readonly simulation: Simulation | null;
 }
 
-const EMPTY: Page = {
+export const EMPTY: Page = {
   source: { kind: 'none' },
   link: { kind: 'idle' },
   hello: undefined,
@@ -81,8 +137,15 @@ const EMPTY: Page = {
   selected: MANAGER_LANE,
   chart: null,
   filter: { text: '', categories: [], isNarrow: false },
+  fleet: { text: '', states: [], order: 'added' },
+  sequence: { isNarrow: true, hasWire: true },
+  calls: { text: '', group: 'all', order: 'slowest', isNarrow: false },
   reading: null,
+  call: null,
   window: null,
+  linkProblem: null,
+  comparison: FIRST_COMPARISON,
+  simulation: null,
 };
 
 export class PageState {
@@ -94,7 +157,10 @@ export class PageState {
   }
 
   change(change: Partial<Page>): void {
-    this.#page = { ...this.#page, ...change };
+    const { selected } = this.#page;
+    // Another connection is not shown beside an entry of this one.
+    const isLeft = change.selected !== undefined && change.selected !== selected;
+    this.#page = { ...this.#page, ...(isLeft && { reading: null }), ...change };
     for (const listener of this.#listeners) listener();
   }
 

@@ -27,18 +27,28 @@ const KEY = 'troupe.key';
 
 /**
  * The key comes in the fragment, which is not sent to any server. It is taken out of the address, which the browser keeps in
- * its history and may synchronize, and kept for this tab, so that the page can be loaded again. Undefined if there is none.
+ * its history and may synchronize, and kept for this tab, so that the page can be loaded again. What the page shows may
+ * follow the key, and stays. Undefined if there is no key.
  */
 export function takeAccess(window: KeyHolder): Access | undefined {
   const { href, hash, protocol } = window.location;
   // A page on the disk has no runtime.
   if (protocol !== 'http:') return undefined;
   const page = href.replace(/#.*$/, '');
-  const token = hash.slice(1) === '' ? keptKey(window) : hash.slice(1);
+  const given = keyIn(hash);
+  const token = given === '' ? keptKey(window) : given;
   if (token === null) return undefined;
+  const rest = hash.slice(given.length + 2);
   // If the browser stores nothing, the address is the only place for it.
-  if (hash !== '' && keepKey(window, token)) window.history.replaceState(null, '', page);
+  if (given !== '' && keepKey(window, token))
+    window.history.replaceState(null, '', rest === '' ? page : `${page}#${rest}`);
   return { address: new URL('.', page).href, token };
+}
+
+/** The key in a fragment; empty if there is none. It comes first, and is no `name=value`. */
+export function keyIn(hash: string): string {
+  const [first = ''] = hash.slice(1).split('&', 1);
+  return first.includes('=') ? '' : first;
 }
 
 function keepKey(window: KeyHolder, key: string): boolean {

@@ -66,6 +66,12 @@ export function duration(ms: number): string {
   return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** In whole seconds, because it is updated every second. */
+export function countdown(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
+}
+
 /** `1,234`. */
 export function count(value: number): string {
   return value.toLocaleString('en-US');

@@ -1,5 +1,5 @@
 /** Commands for a connection. A command that its chart does not accept now can be sent anyway, to see the reason. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { CommandAnswer, CommandRequest } from '../../../src/inspector/page-protocol.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, usePageContext } from '../state/page-context.js';
@@ -14,9 +14,12 @@ const COMMANDS: readonly (readonly [command: string, words: string])[] = [
   ['trust.denied', 'Deny'],
 ];
 
-type Outcome = { readonly command: string } & (
-  { readonly answer: CommandAnswer } | { readonly trouble: string }
-);
+type Outcome = {
+  readonly command: string;
+  /** When it was sent, and since when the connection was in its state then, milliseconds since the epoch. */
+  readonly sentAt: number;
+  readonly since: number | undefined;
+} & ({ readonly answer: CommandAnswer } | { readonly trouble: string });
 
 export interface CommandsProps {
   readonly name: string;
@@ -24,23 +27,39 @@ export interface CommandsProps {
   readonly allowed: readonly string[] | null;
   /** The hash of the trust request, as it was shown. */
   readonly hash: string | undefined;
+  /** Since when it has been in its public state, milliseconds since the epoch; undefined if that is unknown. */
+  readonly since: number | undefined;
+  /** When the state of its chart changed last, milliseconds since the epoch. */
+  readonly changedAt: number | undefined;
 }
 
-export function Commands({ name, allowed, hash }: CommandsProps) {
+/** A later change is not a consequence of the command, milliseconds. */
+const AT_ONCE_MS = 1_000;
+
+export function Commands({ name, allowed, hash, since, changedAt }: CommandsProps) {
   const { runtime } = usePageContext();
   const page = usePage();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
   const [isForced, setForced] = useState(false);
   const canSend = isCommandable(page) && runtime !== undefined && allowed !== null;
 
+  // The next state says more than the answer.
+  const isOld =
+    outcome !== undefined &&
+    (outcome.since !== since || (changedAt !== undefined && changedAt > outcome.sentAt + AT_ONCE_MS));
+  useEffect(() => {
+    if (isOld) setOutcome(undefined);
+  }, [isOld]);
+
   async function send(command: string): Promise<void> {
     if (runtime === undefined) return;
     setOutcome(undefined);
+    const sent = { command, since, sentAt: Date.now() + page.clockAhead };
     try {
-      setOutcome({ command, answer: await runtime.send(requestOf(command)) });
+      setOutcome({ ...sent, answer: await runtime.send(requestOf(command)) });
     } catch (error) {
       setOutcome({
-        command,
+        ...sent,
         trouble: error instanceof Error ? error.message : 'The command could not be sent.',
       });
     }
@@ -84,7 +103,7 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
       {!canSend && (
         <p class="muted small">Commands work only while the page shows the present of a running troupe.</p>
       )}
-      <div role="status">{outcome !== undefined && <OutcomeNote outcome={outcome} />}</div>
+      <div role="status">{outcome !== undefined && !isOld && <OutcomeNote outcome={outcome} />}</div>
     </section>
   );
 }

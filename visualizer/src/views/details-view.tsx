@@ -1,5 +1,6 @@
 /** The details of one actor at the shown moment. */
 import type { ComponentChildren } from 'preact';
+import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerIdentity } from '../../../machines/connection/connection.events.js';
 import { renderQuestion } from '../../../src/cli/output/trust-question.js';
 import { contextOf, type ShownContext } from '../../../src/event-log/format/by-shape.js';
@@ -14,13 +15,15 @@ import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { publicState } from '../../../machines/connection/public-state.js';
+import { useFleet } from '../search/use-chosen.js';
 import { isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTimes } from '../state/page-context.js';
 import { duration } from '../state/times.js';
 import { Commands } from './commands.js';
 import { Tools } from './tools.js';
-import { NextTry, useFleet } from './fleet-view.js';
+import { NextTry } from './fleet-view.js';
 import { Nothing } from '../parts/nothing.js';
+import { WhyNote } from './why-note.js';
 
 /** The selected actor at the shown moment. */
 export function useActor(name: string): ActorView | undefined {
@@ -46,7 +49,11 @@ export function DetailsView() {
       <header class="details-head">
         <h2 title={laneTitle(selected)}>{laneTitle(selected)}</h2>
         {path !== undefined ? (
-          <StateBadge state={path.state} words={stateWords(selected, path)} />
+          <StateBadge
+            state={path.state}
+            words={stateWords(selected, path)}
+            isWaiting={isConnection && hasTag(path, 'waitingForPerson')}
+          />
         ) : row !== undefined ? (
           <StateBadge state={row.state} words={stateWords(selected, row)} />
         ) : null}
@@ -58,20 +65,23 @@ export function DetailsView() {
             name={selected}
             allowed={row?.allowed ?? null}
             hash={status?.trustRequest?.hash}
+            since={actor?.since}
+            changedAt={actor?.change?.at}
           />
         )}
         {actor === undefined && row === undefined && (
           <Nothing title="Not present">There is no actor with this name at this moment.</Nothing>
         )}
-        {isAsked(status) && <TrustNote request={status.trustRequest} />}
-        {typeof status?.authUrl === 'string' && (
-          <p class="note warn">
-            The server requires a sign-in.{' '}
-            <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
-              Sign in
-            </a>
-          </p>
+        {isConnection && actor !== undefined && (
+          <WhyNote
+            key={selected}
+            name={selected}
+            actor={actor}
+            status={status}
+            nextAt={row?.nextAttemptAt ?? null}
+          />
         )}
+        {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {error !== null && <ErrorNote error={error} hint={context.failure?.hint ?? status?.error?.hint} />}
         {isConnection && (
           <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />
@@ -134,6 +144,7 @@ function Facts(props: {
   const { context, status, actor, nextAt } = props;
   const change = actor?.change ?? null;
   const details = actor?.details;
+  const isUsable = actor !== undefined && hasTag(publicState(actor.state), 'usable');
   const times = useTimes();
   const facts: [string, ComponentChildren][] = [
     ['Transport', details?.transport ?? context.transport ?? status?.transport],
@@ -144,14 +155,18 @@ function Facts(props: {
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',
-      details === undefined || details.connectedAt === null ? null : times.at(details.connectedAt),
+      details === undefined || details.connectedAt === null || !isUsable
+        ? null
+        : times.at(details.connectedAt),
     ],
     ['Source', status?.source],
     [
       'Last change',
       change === null
         ? null
-        : `${times.at(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`,
+        : change.isExact
+          ? `${times.at(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`
+          : `before ${times.at(change.at)}, when the log had begun`,
     ],
   ];
   return (

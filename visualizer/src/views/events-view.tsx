@@ -1,12 +1,20 @@
 /** Every entry of the log, and the details of the open one. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
+import { CopyAsTest } from '../fixture/copy-as-test.js';
 import { CATEGORIES } from '../log/labels.js';
 import { laneTitle } from '../log/lane-names.js';
+import { OfCall } from '../calls/of-call.js';
+import { useFollowed } from '../calls/use-followed.js';
 import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
+import { ENTRY_FIELDS } from '../search/entry-fields.js';
+import { NothingFound } from '../search/nothing-found.js';
+import { rowTextOf } from '../search/row-text.js';
+import { SearchBox, SearchHints } from '../search/search-box.js';
+import { useFound } from '../search/use-found.js';
 import { differences, type Difference } from '../state/difference.js';
 import { look, positionOf, type EventFilter } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
@@ -28,7 +36,8 @@ export function EventsView() {
     categories: filter.categories.length === 0 ? undefined : filter.categories,
     text: filter.text === '' ? undefined : filter.text,
   };
-  const found = useAnswer('find', isOpen || length === 0 ? undefined : query, length)?.answer;
+  const { found, share } = useFound(isOpen || length === 0 ? undefined : query, length);
+  const followed = useFollowed();
   const total = isOpen ? length : (found?.length ?? 0);
   const positionAt = (index: number): number => (isOpen ? index : (found?.[index] ?? -1));
   const positions = useMemo(() => {
@@ -54,15 +63,13 @@ export function EventsView() {
 
   return (
     <section class={reading === null ? 'view events' : 'view events is-reading'} aria-label="Events">
-      <Filters filter={filter} total={total} length={length} selected={selected} />
+      <Filters {...{ filter, total, length, selected, share }} />
       <div class="events-body">
         {total === 0 ? (
           length === 0 ? (
             <Nothing title="No entries yet">Events of the machines appear here.</Nothing>
           ) : (
-            <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'No matches'}>
-              {found === undefined && !isOpen ? 'Searching the log.' : 'No entry matches the filter.'}
-            </Nothing>
+            <NothingFound share={share} filter={filter} />
           )
         ) : (
           <VirtualList
@@ -80,7 +87,7 @@ export function EventsView() {
               return line === undefined ? (
                 <div class="event-row loading-row" />
               ) : (
-                <EventRow line={line} times={times} />
+                <EventRow line={line} times={times} isOfCall={followed.positions.has(line.position)} />
               );
             }}
           />
@@ -91,21 +98,22 @@ export function EventsView() {
   );
 }
 
-function Filters(props: { filter: EventFilter; total: number; length: number; selected: string }) {
-  const { filter, total, length, selected } = props;
+interface FiltersProps {
+  readonly filter: EventFilter;
+  readonly total: number;
+  readonly length: number;
+  readonly selected: string;
+  readonly share: number;
+}
+
+function Filters({ filter, total, length, selected, share }: FiltersProps) {
   const { state } = usePageContext();
+  const { book } = usePage();
   const set = (change: Partial<EventFilter>): void => state.change({ filter: { ...filter, ...change } });
+  const search = { text: filter.text, fields: ENTRY_FIELDS, onText: (text: string) => set({ text }) };
   return (
     <div class="toolbar">
-      <label class="search">
-        <span class="sr-only">Search in entries</span>
-        <input
-          type="search"
-          placeholder="Search in entries…"
-          value={filter.text}
-          onInput={({ currentTarget }) => set({ text: currentTarget.value })}
-        />
-      </label>
+      <SearchBox label="Search in entries" placeholder="Search in entries…" {...search} />
       <div class="chips" role="group" aria-label="Show only entries of these kinds">
         {CATEGORIES.map((category) => (
           <button
@@ -135,23 +143,26 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
       </label>
       <p class="toolbar-note" role="status">
         {total === length ? `${count(length)} entries` : `${count(total)} of ${count(length)} entries`}
+        {share < 1 && ` · searching, ${Math.floor(share * 100)} %`}
       </p>
+      <SearchHints {...search} lanes={book?.names ?? []} />
     </div>
   );
 }
 
-function EventRow({ line, times }: { line: EntryLine; times: Times }) {
-  const { at, category, kind, type, lane, words, seq } = line;
+function EventRow({ line, times, isOfCall }: { line: EntryLine; times: Times; isOfCall: boolean }) {
+  const { at, category, seq } = line;
+  const { kind, lane, event, words } = rowTextOf(line);
   const time = times.at(at);
   return (
-    <div class={`event-row kind-${category}`} data-seq={seq}>
+    <div class={`event-row kind-${category}${isOfCall ? ' of-call' : ''}`} data-seq={seq}>
       <span class="mono event-time">
         {time.slice(0, -4)}
         <span class="event-ms">{time.slice(-4)}</span>
       </span>
-      <span class="event-kind">{category === 'other' ? kind : category}</span>
-      <span class="event-lane">{lane === undefined ? '' : laneTitle(lane)}</span>
-      <span class="event-type mono">{type === '' ? 'snapshot' : type}</span>
+      <span class="event-kind">{kind}</span>
+      <span class="event-lane">{lane}</span>
+      <span class="event-type mono">{event}</span>
       <span class="event-words">{words}</span>
     </div>
   );
@@ -159,8 +170,12 @@ function EventRow({ line, times }: { line: EntryLine; times: Times }) {
 
 function Reading({ position }: { position: number }) {
   const { state } = usePageContext();
-  const { book } = usePage();
+  const { book, selected } = usePage();
   const entry = useAnswer('entry', { position })?.answer;
+  const lane = entry?.position === position ? entry.lane : undefined;
+  useEffect(() => {
+    if (lane !== undefined && lane !== selected) state.change({ selected: lane, reading: position });
+  }, [lane, position]);
   if (entry === undefined || entry.position !== position)
     return (
       <aside class="reading" aria-label="Entry">
@@ -192,6 +207,7 @@ function Reading({ position }: { position: number }) {
         <button type="button" onClick={() => look(state, position, book?.length ?? 0)}>
           Go to this moment
         </button>
+        <CopyAsTest key={position} position={position} />
         <button
           type="button"
           class="icon"
@@ -206,9 +222,10 @@ function Reading({ position }: { position: number }) {
       </header>
       <div class="reading-body">
         {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
+        <OfCall entry={entry} />
         <Changes entry={entry} />
         <h3>As recorded in the log</h3>
-        <JsonTree value={entry.json} />
+        <JsonTree value={entry.json} isDeep={entry.kind === 'note'} />
       </div>
     </aside>
   );

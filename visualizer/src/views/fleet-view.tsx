@@ -1,74 +1,29 @@
 /** Every connection in one list, with its state and what comes next. */
-import { useMemo, useState } from 'preact/hooks';
-import { CONNECTION_STATES } from '../../../machines/connection/connection.states.js';
-import { StateBadge, StateMark } from '../parts/state-badge.js';
+import { hasTag } from '../../../machines/connection/connection.states.js';
+import { StateBadge } from '../parts/state-badge.js';
 import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
-import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
-import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
+import { FleetFilter } from '../search/fleet-filter.js';
+import { useChosen } from '../search/use-chosen.js';
+import type { FleetRow } from '../state/fleet.js';
+import { usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
-import { count, duration } from '../state/times.js';
+import { countdown } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { RowTrouble } from './row-trouble.js';
 
 const ROW = 52;
 
-export function useFleet(): readonly FleetRow[] {
-  const moment = useMoment();
-  const { source, cursor, statuses } = usePage();
-  const isNow = source.kind === 'live' && cursor === null;
-  return useMemo(
-    () => fleetRows(moment?.rows ?? [], isNow ? statuses : undefined),
-    [moment, statuses, isNow],
-  );
-}
-
 export function FleetView() {
   const { state } = usePageContext();
-  const { selected, source } = usePage();
-  const rows = useFleet();
-  const [text, setText] = useState('');
-  const [states, setStates] = useState<ReadonlySet<string>>(new Set());
-  const chosen = useMemo(() => chosenRows(rows, text, states), [rows, text, states]);
-  const counts = new Map<string, number>();
-  for (const row of rows) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
-
-  function toggle(name: string): void {
-    const next = new Set(states);
-    if (!next.delete(name)) next.add(name);
-    setStates(next);
-  }
+  const { selected, source, fleet } = usePage();
+  const found = useChosen();
+  const { rows, chosen } = found;
 
   return (
     <section class="view fleet" aria-label="Fleet">
       <div class="toolbar">
-        <label class="search">
-          <span class="sr-only">Find a connection by name or error</span>
-          <input
-            type="search"
-            placeholder="Find a connection…"
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </label>
-        <div class="chips" role="group" aria-label="Show only connections in these states">
-          {CONNECTION_STATES.filter((name) => counts.has(name) || states.has(name)).map((name) => (
-            <button
-              key={name}
-              type="button"
-              class="chip"
-              aria-pressed={states.has(name)}
-              onClick={() => toggle(name)}
-            >
-              <StateMark state={name} />
-              {name} <span class="chip-count">{counts.get(name) ?? 0}</span>
-            </button>
-          ))}
-        </div>
-        <p class="toolbar-note" role="status">
-          {chosen.length === rows.length
-            ? `${count(rows.length)} connections`
-            : `${count(chosen.length)} of ${count(rows.length)} connections`}
-        </p>
+        <FleetFilter chosen={found} />
       </div>
       <div class="fleet-head" aria-hidden="true">
         <span>Connection</span>
@@ -76,7 +31,7 @@ export function FleetView() {
         <span class="number">Tools</span>
         <span class="number">Attempt</span>
         <span>Next try</span>
-        <span>Error</span>
+        <span>Trouble</span>
       </div>
       {rows.length === 0 ? (
         <Nothing title={source.kind === 'live' ? 'No connections yet' : 'No connections'}>
@@ -90,10 +45,7 @@ export function FleetView() {
           <button
             type="button"
             class="link"
-            onClick={() => {
-              setText('');
-              setStates(new Set());
-            }}
+            onClick={() => state.change({ fleet: { ...fleet, text: '', states: [] } })}
           >
             Show all
           </button>
@@ -120,14 +72,18 @@ export function FleetView() {
 }
 
 function Row({ row }: { row: FleetRow }) {
-  const { name, transport, tools, attempt, maxAttempts, error } = row;
+  const { name, transport, tools, attempt, maxAttempts } = row;
   return (
     <div class="fleet-row">
       <span class="fleet-name">
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
       </span>
-      <StateBadge state={row.state} words={stateWords(name, row)} />
+      <StateBadge
+        state={row.state}
+        words={stateWords(name, row)}
+        isWaiting={hasTag(row, 'waitingForPerson')}
+      />
       <span class="number" title="Tools">
         <span class="sr-only">Tools: </span>
         {tools}
@@ -139,13 +95,7 @@ function Row({ row }: { row: FleetRow }) {
       <span class="fleet-next">
         <NextTry at={row.nextAttemptAt} />
       </span>
-      <span class="fleet-error">
-        {error !== null && (
-          <>
-            <code>{error.code}</code> <span title={error.message}>{error.message}</span>
-          </>
-        )}
-      </span>
+      <RowTrouble row={row} />
     </div>
   );
 }
@@ -160,10 +110,4 @@ export function NextTry({ at }: { at: number | null }) {
   if (!isCounting) return <span>at {times.second(at)}</span>;
   const left = at - now;
   return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
-}
-
-/** Whole seconds, because it is updated every second. */
-function countdown(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
 }

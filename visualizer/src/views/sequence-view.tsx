@@ -1,36 +1,69 @@
 /** Messages between actors, up to the shown moment. */
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useFollowed } from '../calls/use-followed.js';
 import { HOST, MANAGER_LINE, TIMER, type Arrow } from '../log/arrows.js';
+import type { ArrowView } from '../log/desk-messages.js';
 import { laneInWords, laneTitle } from '../log/lane-names.js';
 import { VirtualList } from '../parts/virtual-list.js';
-import { positionOf } from '../state/page.js';
+import { useChosen } from '../search/use-chosen.js';
+import { positionOf, type SequenceChoice } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
-import { duration, type Times } from '../state/times.js';
+import { count, duration, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
 const ROW = 30;
 const TIME = 104;
 /** Width of a time with its day. */
 const DAY_AND_TIME = 158;
-const LINE = 132;
+/** Width for each life line, pixels. */
+const WIDEST = 132;
+const NARROWEST = 92;
+/** The host, the timers and the manager. */
+const OTHER_LINES = 3;
 const MOST = 400;
-const NONE: readonly Arrow[] = [];
+const NONE: ArrowView = { arrows: [], leftOut: 0 };
 
 export function SequenceView() {
   const { state } = usePageContext();
   const page = usePage();
-  const { selected, reading } = page;
+  const { selected, reading, sequence } = page;
+  const { isNarrow, hasWire } = sequence;
   const times = useTimes();
   const left = times.hasDays ? DAY_AND_TIME : TIME;
-  const [isNarrow, setNarrow] = useState(true);
+  const { isFiltered, lanes: chosen } = useChosen();
+  const followed = useFollowed();
   const [most, setMost] = useState(MOST);
-  const [hasWire, setWire] = useState(true);
+  const view = useRef<HTMLElement>(null);
+  const [room, setRoom] = useState(900);
   const [nth, setNth] = useState<{ position: number | null; index: number }>({ position: null, index: 0 });
+  useLayoutEffect(() => {
+    const element = view.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth - left));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [left]);
   const position = positionOf(page);
-  const query = { name: isNarrow ? selected : undefined, upTo: position, most, hasWire };
-  const arrows = useAnswer('arrows', position < 0 ? undefined : query)?.answer ?? NONE;
+  /** If the open entry is older than the latest messages. */
+  const [anchor, setAnchor] = useState<number | null>(null);
+  const upTo = anchor ?? position;
+  const query = {
+    names: isNarrow ? [selected] : isFiltered ? chosen : undefined,
+    mostLanes: Math.max(2, Math.floor(room / NARROWEST) - OTHER_LINES),
+    ...{ upTo, most, hasWire },
+  };
+  const { arrows, leftOut } = useAnswer('arrows', position < 0 ? undefined : query)?.answer ?? NONE;
+  useEffect(() => setAnchor(null), [position, reading === null]);
+  useEffect(() => {
+    const oldest = arrows[0]?.position;
+    if (reading !== null && oldest !== undefined && reading < oldest)
+      setAnchor(Math.min(position, reading + MOST / 2));
+  }, [reading, arrows]);
   const lines = useMemo(() => linesOf(arrows), [arrows]);
-  const width = left + lines.length * LINE;
+  const lineWidth = Math.max(NARROWEST, Math.min(WIDEST, room / Math.max(1, lines.length)));
+  const width = left + lines.length * lineWidth;
+  const set = (change: Partial<SequenceChoice>): void =>
+    state.change({ sequence: { ...sequence, ...change } });
   const first = arrows.findIndex((arrow) => arrow.position === reading);
   const shown = first === -1 || nth.position !== reading ? first : first + nth.index;
   /** One entry may have several arrows. */
@@ -40,13 +73,13 @@ export function SequenceView() {
     state.change({ reading: position });
   }
   return (
-    <section class="view sequence" aria-label="Sequence">
+    <section ref={view} class="view sequence" aria-label="Sequence">
       <div class="toolbar">
         <label class="check">
           <input
             type="checkbox"
             checked={isNarrow}
-            onChange={({ currentTarget }) => setNarrow(currentTarget.checked)}
+            onChange={({ currentTarget }) => set({ isNarrow: currentTarget.checked })}
           />
           Only {laneTitle(selected)}
         </label>
@@ -54,12 +87,14 @@ export function SequenceView() {
           <input
             type="checkbox"
             checked={hasWire}
-            onChange={({ currentTarget }) => setWire(currentTarget.checked)}
+            onChange={({ currentTarget }) => set({ hasWire: currentTarget.checked })}
           />
           Protocol messages
         </label>
         <p class="toolbar-note" role="status">
-          {arrows.length} messages
+          {count(arrows.length)} messages{anchor !== null && ' around the open entry'}
+          {!isNarrow && isFiltered && `, of the ${count(chosen.length)} connections that the fleet shows`}
+          {leftOut > 0 && `; no room for ${count(leftOut)} more: choose connections in the fleet`}
         </p>
         <button type="button" disabled={arrows.length < most} onClick={() => setMost(most * 4)}>
           Show earlier
@@ -70,14 +105,7 @@ export function SequenceView() {
           There are none{isNarrow && ` of ${laneInWords(selected)}`} up to this moment.
           {hasWire ? ' ' : ' Protocol messages are hidden. '}
           {(isNarrow || !hasWire) && (
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                setNarrow(false);
-                setWire(true);
-              }}
-            >
+            <button type="button" class="link" onClick={() => set({ isNarrow: false, hasWire: true })}>
               Show all
             </button>
           )}
@@ -89,7 +117,7 @@ export function SequenceView() {
               {lines.map((name, index) => (
                 <span
                   key={name}
-                  style={{ left: `${left + index * LINE}px`, width: `${LINE}px` }}
+                  style={{ left: `${left + index * lineWidth}px`, width: `${lineWidth}px` }}
                   title={name}
                 >
                   <b>{name}</b>
@@ -109,8 +137,11 @@ export function SequenceView() {
               }}
               item={(index) => {
                 const arrow = arrows[index];
-                const place = { left, width };
-                return arrow === undefined ? null : <ArrowRow {...{ arrow, lines, times, place }} />;
+                const place = { left, width, lineWidth };
+                const isOfCall = arrow !== undefined && followed.positions.has(arrow.position);
+                return arrow === undefined ? null : (
+                  <ArrowRow {...{ arrow, lines, times, place, isOfCall }} />
+                );
               }}
             />
           </div>
@@ -125,11 +156,14 @@ interface ArrowRowProps {
   readonly lines: readonly string[];
   readonly times: Times;
   /** From the first line to the last, pixels. */
-  readonly place: { readonly left: number; readonly width: number };
+  readonly place: { readonly left: number; readonly width: number; readonly lineWidth: number };
+  /** Whether it belongs to the followed call. */
+  readonly isOfCall: boolean;
 }
 
-function ArrowRow({ arrow, lines, times, place: { left, width } }: ArrowRowProps) {
-  const middle = (name: string): number => left + (lines.indexOf(name) + 0.5) * LINE;
+function ArrowRow({ arrow, lines, times, place, isOfCall }: ArrowRowProps) {
+  const { left, width, lineWidth } = place;
+  const middle = (name: string): number => left + (lines.indexOf(name) + 0.5) * lineWidth;
   const [from, to] = [middle(arrow.from), middle(arrow.to)];
   const isSelf = from === to;
   const words = arrow.ms === undefined ? arrow.text : `${arrow.text} · ${duration(arrow.ms)}`;
@@ -137,7 +171,9 @@ function ArrowRow({ arrow, lines, times, place: { left, width } }: ArrowRowProps
   const way = isSelf ? `M${from} 12h22v9h-18` : `M${from} ${y}H${to > from ? to - 3 : to + 3}`;
   const textX = isSelf ? from + 30 : (from + to) / 2;
   return (
-    <div class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}`}>
+    <div
+      class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}${isOfCall ? ' of-call' : ''}`}
+    >
       <span class="sr-only">{`${times.at(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
       <span class="mono sequence-time" aria-hidden="true">
         {arrow.isDerived ? '' : times.at(arrow.at)}

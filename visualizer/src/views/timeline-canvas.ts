@@ -2,6 +2,7 @@
  * Draws lanes, bars and marks, and on a canvas above them the moving parts: the shown moment and the selection. Owns
  * colors and shapes; does not know the meaning of a click.
  */
+import { isFailed, type CallView } from '../calls/call-views.js';
 import { toneOf } from '../chart/arrangements.js';
 import type { Category } from '../log/labels.js';
 import { stateWords } from '../log/state-words.js';
@@ -29,6 +30,8 @@ export interface Overlay {
   readonly cursor: number | null;
   /** The selection, as times. */
   readonly brush: TimeWindow | null;
+  /** The followed call, and the top of its lane. */
+  readonly span: { readonly call: CallView; readonly top: number } | null;
 }
 
 const DAY = 86_400e3;
@@ -55,6 +58,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, overlay: Overlay): void {
   const pen = penFor(canvas, overlay.window);
   if (pen === undefined) return;
   drawBrush(pen, overlay);
+  if (overlay.span !== null) drawSpan(pen, overlay.span);
   drawCursor(pen, overlay);
 }
 
@@ -187,6 +191,15 @@ function drawBrush({ context, height, color, xOf }: Pen, { brush }: Overlay): vo
   const [from, to] = [xOf(brush.from), xOf(brush.to)];
   context.fillStyle = color('brush');
   context.fillRect(Math.min(from, to), AXIS, Math.abs(to - from), height - AXIS);
+}
+
+/** A bracket from the start of the call to its end, with a tick at each of its steps. */
+function drawSpan({ context, width, color, xOf }: Pen, { call, top }: NonNullable<Overlay['span']>): void {
+  const [from, to] = [xOf(call.from), xOf(call.to)];
+  if (top < AXIS - LANE || to < 0 || from > width) return;
+  context.fillStyle = color(isFailed(call) ? 'tone-bad' : 'accent');
+  context.fillRect(from, top + LANE - 5, Math.max(2, to - from), 3);
+  for (const { at } of call.steps) context.fillRect(xOf(at) - 0.75, top + 3, 1.5, LANE - 5);
 }
 
 function drawCursor({ context, width, height, color, xOf }: Pen, { cursor, window: { to } }: Overlay): void {

@@ -6,9 +6,14 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
+import { useFollowed } from '../calls/use-followed.js';
+import type { Mark } from '../log/bars.js';
 import { laneInWords, laneTitle } from '../log/lane-names.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
+import { FleetFilter } from '../search/fleet-filter.js';
+import { rowTextOf } from '../search/row-text.js';
+import { useChosen } from '../search/use-chosen.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
 import { useAnswer, useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
@@ -21,6 +26,8 @@ import { Icon } from '../parts/icon.js';
 /** A drag shorter than this is a click, pixels. */
 const CLICK = 5;
 const MIN_WINDOW = 5;
+/** Number of states and of marks that are described in words. */
+const MOST_TOLD = 40;
 
 export function TimelineView() {
   const { state, log } = usePageContext();
@@ -30,7 +37,9 @@ export function TimelineView() {
   const isLive = source.kind === 'live' && link.kind === 'open';
   const now = useNow(isLive);
   const times = useTimes();
-  const names = book?.names ?? [];
+  const found = useChosen();
+  const names = found.lanes;
+  const { call } = useFollowed();
   const scroll = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLCanvasElement>(null);
@@ -83,8 +92,17 @@ export function TimelineView() {
     });
   }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme]);
   useLayoutEffect(() => {
-    if (overlay.current !== null) drawOverlay(overlay.current, { window, cursor: cursorAt, brush });
+    if (overlay.current === null) return;
+    const lane = call === undefined ? -1 : names.indexOf(call.lane);
+    const span = call === undefined || lane === -1 ? null : { call, top: AXIS + lane * LANE - top };
+    drawOverlay(overlay.current, { window, cursor: cursorAt, brush, span });
   });
+
+  // A view that is opened shows the selected lane.
+  useLayoutEffect(() => {
+    const index = names.indexOf(selected);
+    if (index !== -1) showLane(index);
+  }, [isEmpty, names.length]);
 
   const timeOf = (x: number): number =>
     window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
@@ -148,6 +166,10 @@ export function TimelineView() {
 
   function goToLane(index: number): void {
     state.change({ selected: names[index] ?? selected });
+    showLane(index);
+  }
+
+  function showLane(index: number): void {
     const box = scroll.current;
     if (box === null) return;
     const lane = index * LANE;
@@ -183,6 +205,16 @@ export function TimelineView() {
       ),
     [moment],
   );
+  const stretch = given?.answer.stretches.find(({ name }) => name === selected);
+  const marks = stretch?.marks.slice(-MOST_TOLD) ?? [];
+  const told = useAnswer(
+    'lines',
+    marks.length === 0 ? undefined : { positions: marks.map(({ position }) => position) },
+  );
+  const storyOf = (position: number): string => {
+    const words = told?.answer.find((line) => line.position === position)?.words ?? '';
+    return words === '' ? '' : `: ${words}`;
+  };
   if (isEmpty)
     return (
       <section class="view" aria-label="Timeline">
@@ -191,11 +223,11 @@ export function TimelineView() {
         </Nothing>
       </section>
     );
-  const stretch = given?.answer.stretches.find(({ name }) => name === selected);
   const values = given?.answer.values ?? [];
   return (
     <section class="view timeline" aria-label="Timeline">
       <div class="toolbar">
+        <FleetFilter chosen={found} isShort />
         <p class="toolbar-note mono">
           {times.at(window.from)} – {times.at(window.to)} · {duration(window.to - window.from)}
         </p>
@@ -282,7 +314,7 @@ export function TimelineView() {
                 hover={hover}
                 width={size.width}
                 time={times.at(timeOf(hover.x))}
-                words={wordsAt(hover)}
+                {...under(hover)}
               />
             )}
           </div>
@@ -292,43 +324,54 @@ export function TimelineView() {
         {laneTitle(selected)}, {states.get(selected) ?? moment?.manager}
       </p>
       <ol id="lane-story" class="sr-only" aria-label={`Visible states of ${laneInWords(selected)}`}>
-        {stretch?.bars.slice(-40).map((bar) => (
+        {stretch?.bars.slice(-MOST_TOLD).map((bar) => (
           <li key={bar.from}>
             {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
           </li>
         ))}
-        {stretch?.marks.slice(-40).map((mark) => (
+        {marks.map((mark) => (
           <li key={mark.position}>
             {mark.categories.join(', ')} at {times.at(mark.at)}
             {mark.count > 1 ? `, ${mark.count} together` : ''}
+            {storyOf(mark.position)}
           </li>
         ))}
       </ol>
     </section>
   );
 
-  function wordsAt({ x, y }: { x: number; y: number }): string {
+  /** The lane, the state and the mark below the pointer. */
+  function under({ x, y }: { x: number; y: number }): { words: string; position: number | undefined } {
     const name = y > AXIS ? laneOf(y) : undefined;
     const lane = given?.answer.stretches.find((each) => each.name === name);
-    if (name === undefined || lane === undefined) return '';
+    if (name === undefined || lane === undefined) return { words: '', position: undefined };
     const time = timeOf(x);
     const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
     const stateOfBar =
       bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
-    return [
-      laneTitle(name),
-      stateOfBar,
-      mark === undefined ? '' : `${mark.categories.join(', ')}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
-    ]
-      .filter((each) => each !== '')
-      .join('\n');
+    const words = [laneTitle(name), stateOfBar, mark === undefined ? '' : markWords(mark)];
+    return { words: words.filter((each) => each !== '').join('\n'), position: mark?.position };
   }
 }
 
-function HoverNote(props: { hover: { x: number; y: number }; width: number; time: string; words: string }) {
-  const { hover, width, time, words } = props;
+function markWords({ categories, count }: Mark): string {
+  return `${categories.join(', ')}${count > 1 ? ` ×${count}` : ''}`;
+}
+
+interface HoverNoteProps {
+  readonly hover: { readonly x: number; readonly y: number };
+  readonly width: number;
+  readonly time: string;
+  readonly words: string;
+  /** Position of the entry below the pointer. */
+  readonly position: number | undefined;
+}
+
+function HoverNote({ hover, width, time, words, position }: HoverNoteProps) {
+  const line = useAnswer('lines', position === undefined ? undefined : { positions: [position] })?.answer[0];
+  const event = line?.position === position ? line : undefined;
   const isRight = hover.x > width / 2;
   const x = isRight
     ? { right: `${width - hover.x + 12}px` }
@@ -337,6 +380,7 @@ function HoverNote(props: { hover: { x: number; y: number }; width: number; time
     <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
       <span class="mono">{time}</span>
       {words !== '' && <pre>{words}</pre>}
+      {event !== undefined && <p>{event.words || rowTextOf(event).event}</p>}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /**
- * Follows the stream of a runtime, one JSON message a line, and reconnects after a loss.
+ * Follows the stream of a runtime, one JSON message a line, and reconnects after a loss. After its end, it looks for another
+ * run at the same address.
  *
  * Does not read logs: lines of a log are passed on as they are. Does not judge silence (`silence.ts`).
  */
@@ -26,21 +27,44 @@ export interface Followed extends Access {
 
 /** Milliseconds to wait before each attempt. */
 const WAITS = [500, 1_000, 2_000, 5_000];
+const OTHER_RUN = 'This address has the key of another run.';
 /** Maximum time for a stream to begin, milliseconds. */
 const BEGIN_MS = 20_000;
+/** Milliseconds between two looks for another run, once this one has ended. */
+const LOOK_EVERY_MS = 5_000;
 
 export async function followStream(followed: Followed): Promise<void> {
   const { wait, signal } = followed;
   for (let failures = 0; ; failures += 1) {
     const end = await followOnce(followed);
+    if (end === 'ended') return lookForAnother(followed);
     if (end === 'over' || signal.aborted) return;
     if (end === 'heard') failures = 0;
     await wait(WAITS[Math.min(failures, WAITS.length - 1)] ?? 5_000);
   }
 }
 
-/** `over`: it will not come back. `heard`: a message came before it was lost. */
-async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'> {
+/** Resolves when another run answers. It has another token, so it refuses this page. */
+async function lookForAnother(followed: Followed): Promise<void> {
+  const { follower, wait, signal } = followed;
+  for (;;) {
+    await wait(LOOK_EVERY_MS);
+    if (signal.aborted) return;
+    const response = await asked(INSPECTION_PATHS.stream, followed, { method: 'HEAD', signal }).catch(
+      () => undefined,
+    );
+    if (response === undefined || !isOfAnother(response)) continue;
+    follower.refused(response.status, OTHER_RUN);
+    return;
+  }
+}
+
+function isOfAnother({ status }: Response): boolean {
+  return status === 401 || status === 403;
+}
+
+/** `ended`: the runtime has ended. `over`: it will not come back. `heard`: a message came before it was lost. */
+async function followOnce(followed: Followed): Promise<'ended' | 'over' | 'heard' | 'lost'> {
   const { follower, wait, signal } = followed;
   const stream = new AbortController();
   signal.addEventListener('abort', () => stream.abort(), { signal: stream.signal });
@@ -49,14 +73,15 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
   let hasBegun = false;
   let isHeard = false;
   let isOver = false;
+  let hasEnded = false;
   try {
     void wait(BEGIN_MS).then(() => {
       if (!hasBegun) giveUp('The runtime does not answer.');
     });
     const response = await asked(INSPECTION_PATHS.stream, followed, { signal: stream.signal });
     hasBegun = true;
-    if (response.status === 401 || response.status === 403) {
-      follower.refused(response.status, 'This address has the key of another run.');
+    if (isOfAnother(response)) {
+      follower.refused(response.status, OTHER_RUN);
       return 'over';
     }
     if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
@@ -68,12 +93,15 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
         void silence.watch(stream.signal).then(() => giveUp('No more data arrived.'));
       }
       follower.message(message);
-      if (message.kind === 'end' || (message.kind === 'log' && message.isLast === true)) isOver = true;
+      hasEnded ||= message.kind === 'end';
+      isOver ||= message.kind === 'log' && message.isLast === true;
     }
+    if (hasEnded) return 'ended';
     if (isOver) return 'over';
     follower.lost('The runtime has ended the stream.', true);
   } catch (error) {
     if (isOver || signal.aborted) return 'over';
+    if (hasEnded) return 'ended';
     follower.lost(reasonOf(error), true);
   } finally {
     stream.abort();

@@ -16,10 +16,12 @@ const port = globalThis as unknown as Pick<MessagePort, 'postMessage' | 'addEven
 const post = (message: News | Answered): void => port.postMessage(message);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const turns = new MessageChannel();
+const resumed: (() => void)[] = [];
+turns.port1.onmessage = () => resumed.shift()?.();
 /** A timer would be delayed to at least four milliseconds. */
 const turn = (): Promise<void> =>
   new Promise((resolve) => {
-    turns.port1.onmessage = () => resolve();
+    resumed.push(resolve);
     turns.port2.postMessage(null);
   });
 

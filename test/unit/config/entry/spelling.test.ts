@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { entryHash } from '../../../../src/config/entry/spelling.js';
-import { hashOf } from '../../../../src/json/write-json.js';
+import { hashOf } from '../../../../src/json/json-hash.js';
 import { parseConfigText } from '../../../../src/config/files/parse-config.js';
 import { validateEntry } from '../../../../src/config/entry/validate-entry.js';
 import type { ServerConfig } from '../../../../src/config/entry/server-config.js';

@@ -116,6 +116,22 @@ describe('a recorder', () => {
     expect(sink.read().entries.map(({ kind }) => kind)).toEqual(['snapshot', 'send', 'send', 'send', 'note']);
   });
 
+  it('does not begin a part before the last one is longer than a few snapshots, whatever the limit.', async () => {
+    const sink = new MemoryLog(10);
+    const { manager, recorder } = make(sink);
+    for (let count = 0; count < 60; count += 1) {
+      manager.send(padded(10));
+      await turn();
+    }
+    await recorder.close();
+    expect(sink.parts.length).toBeGreaterThan(1);
+    for (const [part] of sink.parts.slice(0, -1).entries()) {
+      const kinds = sink.read(part).entries.map(({ kind }) => kind);
+      expect(kinds.length).toBeGreaterThan(4);
+      expect(kinds.filter((kind) => kind === 'snapshot')).toHaveLength(1);
+    }
+  });
+
   it('omits an entry that is too long for any reader.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder } = make(sink);

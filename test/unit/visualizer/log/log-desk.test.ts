@@ -1,8 +1,10 @@
 /** What the page gets from a log on request. */
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { EntryQuery } from '../../../../visualizer/src/log/find-entries.js';
 import { LogDesk } from '../../../../visualizer/src/log/log-desk.js';
 import { ownCharts } from '../../../../visualizer/src/log/own-charts.js';
+import { clockTime } from '../../../../visualizer/src/state/times.js';
 import { makeScene, playScene } from '../../../browser/visualizer-scene.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { piecesOf } from '../../../../visualizer/src/worker/file-pieces.js';
@@ -21,6 +23,10 @@ describe('the queries of the page', () => {
   let desk: LogDesk;
   let last: number;
   let text: string;
+
+  const find = async (query: EntryQuery): Promise<readonly number[]> => [
+    ...((await desk.answer('find', query))?.positions ?? []),
+  ];
 
   beforeAll(async () => {
     const scene = makeScene();
@@ -117,40 +123,104 @@ describe('the queries of the page', () => {
   });
 
   it('find entries by kind, connection and text, and give each one with its change.', async () => {
-    const rejections = await desk.answer('find', { categories: ['rejection'] });
+    const rejections = await find({ categories: ['rejection'] });
     expect(rejections).toHaveLength(1);
-    const entry = await desk.answer('entry', { position: rejections?.[0] ?? -1 });
+    const entry = await desk.answer('entry', { position: rejections[0] ?? -1 });
     expect(entry).toMatchObject({ category: 'rejection', lane: 'files', type: 'connection.rejected' });
     expect(entry?.words).toBe('connection.retry is not accepted in ready');
-    const lost = await desk.answer('find', { lane: 'search', text: 'SESSION.LOST' });
+    const lost = await find({ lane: 'search', text: 'SESSION.LOST' });
     expect(lost).toHaveLength(2);
-    const change = await desk.answer('entry', { position: lost?.[0] ?? -1 });
+    const change = await desk.answer('entry', { position: lost[0] ?? -1 });
     expect(change).toMatchObject({
       before: { state: { ready: expect.anything() } },
       after: { state: { reconnecting: 'releasing' } },
     });
-    expect(await desk.answer('find', { text: 'no such text' })).toHaveLength(0);
+    expect(await find({ text: 'no such text' })).toEqual([]);
+  });
+
+  it('find entries by what their rows show, and by their fields.', async () => {
+    const rows = await desk.answer('lines', { positions: await find({ text: 'answered after' }) });
+    expect(rows.map(({ type }) => type)).toEqual(Array.from({ length: 8 }, () => 'call.finished'));
+    const [row] = rows;
+    const time = clockTime(row?.at ?? 0);
+    expect(await find({ text: `call ${time} "${row?.words}"` })).toEqual([row?.position]);
+    const among = async (query: string, fits: (line: string) => boolean): Promise<void> => {
+      const lines = text.split('\n').slice(1, -1);
+      const wanted = lines.flatMap((line, position) => (fits(line) ? position : []));
+      expect([query, await find({ text: query })]).toEqual([query, wanted]);
+      expect(wanted).not.toEqual([]);
+    };
+    await among('code:spawn-failed', (line) => line.includes('"code":"spawn-failed"'));
+    await among('method:tools/call', (line) => line.includes('"method":"tools/call"'));
+    await among('event:session.lost connection:search', (line) => line.includes('"type":"session.lost"'));
+    await among('tool:list_directory kind:call', (line) => line.includes('"tool":"list_directory"'));
+    const ofCall = await desk.answer('lines', { positions: await find({ text: 'call:6' }) });
+    expect(ofCall.map(({ type }) => type)).toEqual(['call.started', 'wire', 'wire', 'call.finished']);
+    await among('session:5', (line) => line.includes('"generation":5,'));
+    await among('outcome:answered', (line) => line.includes('"outcome":"answered"'));
+    await among('entry:72', (line) => line.startsWith('{"seq":72,'));
+    await among('json:"licence has" -kind:snapshot', (line) => line.includes('licence has'));
+    await among('kind:rejection state:ready', (line) => line.includes('"connection.rejected"'));
+    await among('state:exhausted', (line) => line.includes('"state":{"failed":{"exhausted"'));
+  });
+
+  it('report a long search before it is done, and continue it.', async () => {
+    const long = new LogDesk(ownCharts(), turn);
+    long.append(longLog(text, 5_000));
+    let now = 0;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 1_000));
+    const shares: number[] = [];
+    const founds: number[] = [];
+    for (let share = 0; share < 1 && shares.length < 20;) {
+      const found = await long.answer('find', { text: 'session.lost' });
+      share = found?.share ?? 1;
+      shares.push(share);
+      founds.push(found?.positions.length ?? 0);
+    }
+    clock.mockRestore();
+    expect(shares.length).toBeGreaterThan(3);
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+    expect(founds.at(-1)).toBeGreaterThan(founds[0] ?? 0);
+    expect(await long.answer('find', { text: 'event:session.lost' })).toMatchObject({
+      positions: { length: founds.at(-1) },
+      share: 1,
+    });
   });
 
   it('abort a search that a later one has replaced.', async () => {
     const first = desk.answer('find', { text: 'a' });
     const second = desk.answer('find', { text: 'session.lost' });
-    expect(await second).toHaveLength(2);
+    expect((await second)?.positions).toHaveLength(2);
     // A short log is searched before the abort is checked.
-    expect(await first).not.toHaveLength(2);
+    expect((await first)?.positions).not.toHaveLength(2);
   });
 
   it('give the messages between actors, with response times.', async () => {
-    const arrows = await desk.answer('arrows', { name: 'files', upTo: last, most: 500, hasWire: true });
+    const asked = { mostLanes: 9, upTo: last, hasWire: true };
+    const { arrows } = await desk.answer('arrows', { ...asked, names: ['files'], most: 500 });
     const messages = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
     expect(messages).toContain('files · effects → files: openTransport done');
     expect(messages).toContain('files → files · server: initialize');
     expect(messages).toContain('files → host: connection.retry rejected');
     const answer = arrows.find(({ text: words }) => words === 'tools/call ↩');
     expect(answer).toMatchObject({ from: 'files · server', to: 'files', ms: expect.any(Number) });
-    const few = await desk.answer('arrows', { name: undefined, upTo: last, most: 5, hasWire: true });
+    const { arrows: few } = await desk.answer('arrows', { ...asked, names: undefined, most: 5 });
     expect(few.length).toBeGreaterThanOrEqual(5);
     expect(few.length).toBeLessThan(12);
+  });
+
+  it('give the messages of as many connections as there is room for, each on one line.', async () => {
+    const asked = { names: undefined, mostLanes: 2, upTo: last, most: 1_000, hasWire: true };
+    const { arrows, leftOut } = await desk.answer('arrows', asked);
+    const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
+    // Those of the latest messages.
+    expect(ends).toEqual(new Set(['host', 'timer', 'manager', 'files', 'search']));
+    expect(leftOut).toBe(4);
+    const chosen = await desk.answer('arrows', { ...asked, names: ['git', 'weather'] });
+    expect(new Set(chosen.arrows.flatMap(({ from, to }) => [from, to]))).toEqual(
+      new Set(['host', 'timer', 'manager', 'git', 'weather']),
+    );
+    expect(chosen.leftOut).toBe(0);
   });
 
   it('give as many messages without those over the wire, however many there are of these.', async () => {
@@ -162,10 +232,10 @@ describe('the queries of the page', () => {
     const chatty = new LogDesk(ownCharts(), turn);
     await chatty.read(piecesOf(new Blob([`${[...lines, ...busy].join('\n')}\n`])), () => {});
     const { length } = chatty.summary();
-    const asked = { name: undefined, upTo: length - 1, most: 40 };
-    const all = await chatty.answer('arrows', { ...asked, hasWire: true });
+    const asked = { names: undefined, mostLanes: 9, upTo: length - 1, most: 40 };
+    const { arrows: all } = await chatty.answer('arrows', { ...asked, hasWire: true });
     expect(new Set(all.map(({ tone }) => tone))).toEqual(new Set(['wire']));
-    const others = await chatty.answer('arrows', { ...asked, hasWire: false });
+    const { arrows: others } = await chatty.answer('arrows', { ...asked, hasWire: false });
     expect(others.length).toBeGreaterThanOrEqual(40);
     expect(others.map(({ tone }) => tone)).not.toContain('wire');
   });
@@ -174,7 +244,8 @@ describe('the queries of the page', () => {
     const named = new LogDesk(ownCharts(), turn);
     const log = text.replaceAll('"files"', '"timer"').replaceAll('$/files#', '$/timer#');
     await named.read(piecesOf(new Blob([log])), () => {});
-    const arrows = await named.answer('arrows', { name: 'timer', upTo: last, most: 1_000, hasWire: true });
+    const asked = { names: ['timer'], mostLanes: 9, upTo: last, most: 1_000, hasWire: true };
+    const { arrows } = await named.answer('arrows', asked);
     const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
     expect(ends).toEqual(
       new Set(['host', 'manager', 'timer · connection', 'timer · effects', 'timer · server']),
@@ -252,8 +323,8 @@ describe('the queries of the page', () => {
     await written.read(piecesOf(new Blob([[header, snapshot, ...lines, ''].join('\n')])), () => {});
     const shown = await written.answer('lines', { positions: notes.map((_, index) => index + 1) });
     expect(shown.map(({ words }) => words)).toEqual(notes.map(([, , words]) => words));
-    const asked = { name: undefined, upTo: notes.length, most: 100, hasWire: true };
-    const arrows = await written.answer('arrows', asked);
+    const asked = { names: undefined, mostLanes: 9, upTo: notes.length, most: 100, hasWire: true };
+    const { arrows } = await written.answer('arrows', asked);
     expect(arrows.map(({ text: words }) => words)).toEqual(notes.flatMap(([, , , arrow]) => arrow ?? []));
   });
 
@@ -274,7 +345,10 @@ describe('the queries of the page', () => {
     for (const position of [0, 1, Math.floor(length / 2), length - 1]) {
       const here = await live.answer('moment', { position });
       const there = await whole.answer('moment', { position: position + leftOut });
-      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0 });
+      // What happened before the first kept entry is no longer known.
+      const past = { restarts: expect.any(Number), lastFailure: expect.toSatisfy(() => true) };
+      const rows = there.rows.map((row) => ({ ...row, ...past }));
+      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0, rows });
     }
     const template = '<script id="log">TROUPE-LOG</script>';
     const exported = await (await live.answer('share', { template })).text();

@@ -97,13 +97,14 @@ describe('a root machine on the page', () => {
   });
 
   it('has its entries, its bars and its arrows.', async () => {
-    expect(await desk.answer('find', { lane: LANE })).toHaveLength(4);
-    expect(await desk.answer('find', { lane: '', categories: ['failure'] })).toHaveLength(0);
+    expect((await desk.answer('find', { lane: LANE }))?.positions).toHaveLength(4);
+    expect((await desk.answer('find', { lane: '', categories: ['failure'] }))?.positions).toHaveLength(0);
     const { firstAt, lastAt } = desk.summary();
     const window = { from: firstAt, to: lastAt + 1, columns: 800 };
     const { stretches, values } = await desk.answer('stretches', { names: [LANE], window });
     expect(stretches[0]?.bars.map(({ value }) => values[value])).toContain('changed');
-    const arrows = await desk.answer('arrows', { name: LANE, upTo: last, most: 100, hasWire: true });
+    const asked = { names: [LANE], mostLanes: 9, upTo: last, most: 100, hasWire: true };
+    const { arrows } = await desk.answer('arrows', asked);
     expect(arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`)).toEqual([
       'host → configuration · machine: is started',
       'configuration · machine · effects → configuration · machine: files.changed',

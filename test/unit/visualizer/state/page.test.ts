@@ -4,6 +4,7 @@ import type { InspectedStatus } from '../../../../src/inspector/page-protocol.js
 import type { Row } from '../../../../visualizer/src/log/rows.js';
 import { differences } from '../../../../visualizer/src/state/difference.js';
 import { chosenRows, fleetRows } from '../../../../visualizer/src/state/fleet.js';
+import type { FleetOrder } from '../../../../visualizer/src/state/page.js';
 import { takeAccess } from '../../../../visualizer/src/state/runtime.js';
 import { count, duration, Times } from '../../../../visualizer/src/state/times.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -22,6 +23,8 @@ const row = (name: string, more: Partial<Row> = {}): Row => ({
   maxAttempts: 5,
   nextAttemptAt: null,
   error: null,
+  restarts: 0,
+  lastFailure: null,
   ...more,
 });
 
@@ -56,7 +59,7 @@ describe('the fleet of the page', () => {
     expect(fleetRows([row('files')], undefined)).toMatchObject([{ name: 'files', tools: 1, allowed: null }]);
   });
 
-  it('can be searched by name and by error, and filtered by state.', () => {
+  it('can be searched by what the rows show and by fields, filtered by state, and sorted.', () => {
     const rows = fleetRows(
       [
         row('files'),
@@ -64,12 +67,16 @@ describe('the fleet of the page', () => {
       ],
       undefined,
     );
-    const names = (text: string, states: readonly string[] = []): string[] =>
-      chosenRows(rows, text, new Set(states)).map(({ name }) => name);
+    const names = (text: string, states: readonly string[] = [], order: FleetOrder = 'added'): string[] =>
+      chosenRows(rows, { text, states, order }).map(({ name }) => name);
     expect(names('FIL')).toEqual(['files']);
     expect(names('answers 500')).toEqual(['web']);
     expect(names('', ['ready'])).toEqual(['files']);
     expect(names('web', ['ready'])).toEqual([]);
+    expect(names('code:http-* -connection:files')).toEqual(['web']);
+    expect(names('state:ready transport:stdio')).toEqual(['files']);
+    expect(names('', [], 'trouble')).toEqual(['web', 'files']);
+    expect(names('', [], 'name')).toEqual(['files', 'web']);
   });
 });
 
@@ -157,6 +164,16 @@ describe('the token of the page', () => {
     expect(takeAccess(windowAt(first.location.href, storage))).toMatchObject({ token: 'abc' });
     expect(takeAccess(windowAt('http://127.0.0.1:5000/#def', storage))).toMatchObject({ token: 'def' });
     expect(takeAccess(windowAt('http://127.0.0.1:5000/', storage))).toMatchObject({ token: 'def' });
+  });
+
+  it('may come before what the page shows, which stays in the address.', () => {
+    const storage = new Map<string, string>();
+    const first = windowAt('http://127.0.0.1:5000/#abc&view=events&search=a', storage);
+    expect(takeAccess(first)).toMatchObject({ token: 'abc' });
+    expect(first.location.href).toBe('http://127.0.0.1:5000/#view=events&search=a');
+    expect(takeAccess(windowAt(first.location.href, storage))).toMatchObject({ token: 'abc' });
+    expect(storage.size).toBe(1);
+    expect(takeAccess(windowAt('http://127.0.0.1:5000/#view=events'))).toBeUndefined();
   });
 
   it('stays in the address if the browser stores nothing.', () => {

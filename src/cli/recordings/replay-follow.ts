@@ -5,23 +5,23 @@
  * F2. Each recording is replayed by itself, and has its result when it ends or another one takes its place.
  */
 import { access } from 'node:fs/promises';
-import { readLog, type LogPiece } from '../event-log/format/read-log.js';
-import { isSameRun, runLabel } from '../event-log/format/runs.js';
-import type { LogHeader } from '../event-log/format/entry.js';
-import { LogReplay } from '../event-log/replay/replay-log.js';
-import type { ReplayAgainst } from '../event-log/replay/replay-machines.js';
-import { systemClock } from '../ports.js';
+import { readLog, type LogPiece } from '../../event-log/format/read-log.js';
+import { isSameRun, runLabel } from '../../event-log/format/runs.js';
+import type { LogHeader } from '../../event-log/format/entry.js';
+import { LogReplay } from '../../event-log/replay/replay-log.js';
+import type { ReplayAgainst } from '../../event-log/replay/replay-machines.js';
+import { systemClock } from '../../ports.js';
 import {
   loadAgainst,
   noteOtherCharts,
   reportOn,
   toJson,
   type ReplayFlags,
-} from './commands/replay-command.js';
-import { EXIT, type ExitCode, listenForStop, UsageError } from './exit.js';
-import { renderChange, renderReplay } from './output/replay-text.js';
-import { oneLine, type Terminal } from './output/terminal.js';
-import { filesOfLog } from './replay-files.js';
+} from './replay-command.js';
+import { EXIT, type ExitCode, listenForStop, UsageError } from '../exit.js';
+import { renderChange, renderReplay } from '../output/replay-text.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
+import { filesOfLog } from '../replay-files.js';
 
 /** They need the end of a log, or another order. */
 const NOT_TOGETHER = { at: '--at', svg: '--svg', exportFixture: '--export-fixture' } as const;

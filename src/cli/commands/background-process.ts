@@ -4,28 +4,28 @@
  * G1. Until the command that started it has been told that each server has been tried, the end of that command is its end too.
  */
 import { once } from 'node:events';
-import { createTroupe } from '../../../runtime/troupe.js';
-import type { ServerSpec } from '../../../config/entry/server-spec.js';
-import type { ServerStatus } from '../../../lifecycle/status.js';
-import { messageOf } from '../../../text/error-message.js';
-import { BackgroundLog } from '../../background/background-log.js';
-import { BackgroundServer } from '../../background/background-server.js';
-import { differingVariable } from '../../background/deciding-variables.js';
-import { placeOf, type Place } from '../../background/place.js';
-import type { RunRequest } from '../../background/relay-messages.js';
-import { EXIT, type ExitCode, listenForSignals } from '../../exit.js';
-import { Declined, type Run, type RunningTroupe } from '../../host.js';
-import { toTroupeOptions } from '../../make-troupe.js';
-import { oneLine } from '../../output/terminal.js';
-import { followToolChanges } from '../../output/tool-changes.js';
+import { createTroupe } from '../../runtime/troupe.js';
+import type { ServerSpec } from '../../config/entry/server-spec.js';
+import type { ServerStatus } from '../../lifecycle/status.js';
+import { messageOf } from '../../text/error-message.js';
+import { BackgroundLog } from '../background/background-log.js';
+import { BackgroundServer } from '../background/background-server.js';
+import { differingVariable } from '../background/deciding-variables.js';
+import { placeOf, type Place } from '../background/place.js';
+import type { RunRequest } from '../background/relay-messages.js';
+import { EXIT, type ExitCode, listenForSignals } from '../exit.js';
+import { Declined, type Run, type RunningTroupe } from '../host.js';
+import { toTroupeOptions } from '../make-troupe.js';
+import { oneLine } from '../output/terminal.js';
+import { followToolChanges } from '../output/tool-changes.js';
 import {
   answering,
   hasAnswer,
   inputRequests,
   readSpecs,
   type InputAnswers,
-} from '../../prompts/ask-for-inputs.js';
-import { recordOf, type UpFlags } from '../up-command.js';
+} from '../prompts/ask-for-inputs.js';
+import { recordOf, type UpFlags } from './up-command.js';
 
 export interface UpBackgroundFlags extends UpFlags {
   /** Milliseconds without a command after which the process ends; 0 for never. */

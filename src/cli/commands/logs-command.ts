@@ -1,15 +1,15 @@
 /** `troupe logs`: what the servers of the background process wrote to stderr, and their log messages. */
 import { from, fromEvent, ignoreElements, lastValueFrom, of, takeUntil, tap } from 'rxjs';
-import type { LifecycleEvent } from '../../../lifecycle/event.js';
-import { readLogged, type LogEvent } from '../../background/background-log.js';
-import { placeOf } from '../../background/place.js';
-import { readConfiguration } from '../../configured-servers.js';
-import { EXIT, type ExitCode, UsageError } from '../../exit.js';
-import type { Flags } from '../../arguments/flags.js';
-import { serversNamed } from '../../arguments/tool-target.js';
-import type { CommandInput } from '../../host.js';
-import { toHeadline } from '../../output/plain-lines.js';
-import { type Colors, nameOf, oneLine, type Terminal } from '../../output/terminal.js';
+import type { LifecycleEvent } from '../../lifecycle/event.js';
+import { readLogged, type LogEvent } from '../background/background-log.js';
+import { placeOf } from '../background/place.js';
+import { readConfiguration } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit.js';
+import type { Flags } from '../arguments/flags.js';
+import { serversNamed } from '../arguments/tool-target.js';
+import type { CommandInput } from '../host.js';
+import { toHeadline } from '../output/plain-lines.js';
+import { type Colors, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 
 export interface LogsFlags extends Flags {
   /** Go on until Ctrl-C. */

@@ -14,7 +14,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
+import { replay, type ReplayFlags } from '../../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
 import { UsageError } from '../../../../src/cli/exit.js';
 import { createTroupe } from '../../../../src/runtime/troupe.js';

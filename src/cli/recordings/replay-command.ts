@@ -45,7 +45,7 @@ export async function replay(
   logs: readonly string[],
 ): Promise<ExitCode> {
   if (flags.follow === true) {
-    const { followReplay } = await import('../replay-follow.js');
+    const { followReplay } = await import('./replay-follow.js');
     return followReplay(flags, terminal, logs);
   }
   const runs = await runsOfLogs(logs);

@@ -1,12 +1,12 @@
 /** `troupe down`: ends the background process of this configuration. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { currentProcess, hasExited } from '../../../storage/lock-file.js';
-import { isMet, meet, removeStale } from '../../background/meet.js';
-import { send } from '../../background/relay-messages.js';
-import { placeOf } from '../../background/place.js';
-import { EXIT, type ExitCode } from '../../exit.js';
-import type { Flags } from '../../arguments/flags.js';
-import type { Terminal } from '../../output/terminal.js';
+import { currentProcess, hasExited } from '../../storage/lock-file.js';
+import { isMet, meet, removeStale } from '../background/meet.js';
+import { send } from '../background/relay-messages.js';
+import { placeOf } from '../background/place.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import type { Flags } from '../arguments/flags.js';
+import type { Terminal } from '../output/terminal.js';
 
 const POLL_MS = 20;
 const EXIT_MS = 5_000;

@@ -1,0 +1,2 @@
+/** What is shown in place of a secret. */
+export const MASK = '***';

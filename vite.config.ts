@@ -19,9 +19,10 @@ type Modules = Pick<Rolldown.ChunkingContext, 'getModuleInfo'>;
 const OUT = 'dist/bundle';
 const OUT_COMMONJS = 'dist/commonjs';
 
-const LIBRARY = Object.values(manifest.exports).flatMap((each) =>
-  typeof each === 'string' ? [] : pathOf(each.import.default),
-);
+const entries = Object.values(manifest.exports).filter((each) => typeof each !== 'string');
+const LIBRARY = entries.map((each) => pathOf(each.import.default));
+/** What servers alone use is published once, as modules. */
+const IN_BOTH = entries.flatMap((each) => ('require' in each ? pathOf(each.import.default) : []));
 /** The command, and the program that `scriptedProgram` runs. */
 const PROGRAMS = [pathOf(manifest.bin.troupe), 'src/testing/scripted-server-main'];
 
@@ -95,6 +96,9 @@ const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
     /\/node_modules\/(?:cross-spawn|path-key|shebang-command|shebang-regex|which|isexe)\/|esm-external-require/,
 };
 
+/** What few hosts use is minified, too. */
+const RARELY_USED = /\/src\/(?:fleet\/|adapters\/fleet-)/;
+
 /** After the parts: they take along what they load. */
 const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));
 
@@ -102,7 +106,9 @@ const minifiedPackages: Plugin = {
   name: 'minified-packages',
   async generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type !== 'chunk' || !(file.name in LARGE_PACKAGES)) continue;
+      if (file.type !== 'chunk') continue;
+      const isRare = file.moduleIds.length > 0 && file.moduleIds.every((id) => RARELY_USED.test(id));
+      if (!isRare && !(file.name in LARGE_PACKAGES)) continue;
       file.code = (
         await transform(file.code, { minify: true, keepNames: true, target: 'node20', format: 'esm' })
       ).code;
@@ -137,7 +143,7 @@ export default defineConfig(({ mode }) => {
       reportCompressedSize: false,
       rolldownOptions: {
         input: Object.fromEntries(
-          [...LIBRARY, ...(isCommonJs ? [] : PROGRAMS)].map((path) => [path, sourceOf(path)]),
+          (isCommonJs ? IN_BOTH : [...LIBRARY, ...PROGRAMS]).map((path) => [path, sourceOf(path)]),
         ),
         external: (specifier) => !NO_PACKAGE.test(specifier) && !isBundled(specifier),
         treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },

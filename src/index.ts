@@ -144,6 +144,7 @@ export type {
   ServerRequestOutcome,
 } from './lifecycle/event.js';
 export type { MachineInspector, MachineOverrides, TroupeOptions } from './options.js';
+export type { Fleet } from './fleet/stores.js';
 
 export type {
   ConfigFile,

@@ -9,6 +9,7 @@ import type { AuthOption } from './auth/auth-options.js';
 import type { CallHooks } from './calls/hooks.js';
 import type { CatalogStore } from './catalog/cache-store.js';
 import type { ToolInfo } from './catalog/registry.js';
+import type { Fleet } from './fleet/stores.js';
 import type { TrustStore } from './trust/trust-store.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
@@ -186,6 +187,12 @@ export interface TroupeOptions {
    * its own. `false` stores nothing. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another folder, or is `off`.
    */
   readonly cache?: false | CatalogStore;
+  /**
+   * The stores that this host shares with the others of its fleet, from `createFleet` of `mcp-troupe/fleet`. They take the
+   * place of each default of `trustStore`, `cache`, the store of `review`, and the store of `auth` if that is an object.
+   * Default: nothing is shared with other machines.
+   */
+  readonly fleet?: Fleet;
   /** Maximum time that `start()` and `listed()` wait for first attempts, in milliseconds. Default 10,000. */
   readonly startGateMs?: number;
   /** The variables that `${VAR}` in an entry refers to. Default: this process's environment. */
@@ -219,7 +226,17 @@ export interface TroupeOptions {
    * stately.inspect`. If it throws, a `diagnostic` is published and it receives nothing more. Default: none.
    */
   readonly inspector?: MachineInspector;
-  /** Receives errors that cannot be published as events. Default: nothing is logged. */
+  /**
+   * Receives every event as a record of a log, and errors that cannot be published as events. `console` and the loggers of pino,
+   * winston and bunyan fit. Default: nothing is logged.
+   *
+   * @example
+   * ```ts
+   * import { createTroupe } from 'mcp-troupe';
+   *
+   * const troupe = createTroupe({ config: '.mcp.json', logger: console });
+   * ```
+   */
   readonly logger?: Logger;
   /**
    * Makes spans and metrics of requests, sessions and connections: `openTelemetry()` of `mcp-troupe/opentelemetry`. Default:

@@ -1,6 +1,6 @@
 /**
  * The outside things Troupe needs, declared where they are needed and supplied once.
- * Production wiring is `systemClock` and `silentLogger`; tests supply their own.
+ * Production wiring is `systemClock` and the logger of the host; tests supply their own.
  */
 
 /** Time, as the runtime sees it. All values are milliseconds. */
@@ -87,17 +87,27 @@ export const systemClock: Clock = {
   clearTimeout: (handle) => (handle as SystemTimer | undefined)?.clear(),
 };
 
-/** Receives what no observer has received. Silent unless the host gives one. */
+/**
+ * Receives what happens, as records for the log of a program. `console` and the loggers of winston have this shape. A logger that
+ * takes the details first, such as one of pino or bunyan, is recognized, and gets `(details, message)`.
+ */
 export interface Logger {
   /**
-   * Writes details that only help to find a fault.
+   * Writes a detail that only helps to find a fault.
    *
    * @param message One sentence for a person, without secrets.
    * @param details Facts for programs, as plain JSON. Default: none.
    */
   debug(message: string, details?: Readonly<Record<string, unknown>>): void;
   /**
-   * Writes what is odd but does not stop the work.
+   * Writes what happens in normal operation.
+   *
+   * @param message One sentence for a person, without secrets.
+   * @param details Facts for programs, as plain JSON. Default: none.
+   */
+  info(message: string, details?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Writes what is odd but does not stop the work, or needs a person.
    *
    * @param message One sentence for a person, without secrets.
    * @param details Facts for programs, as plain JSON. Default: none.
@@ -112,21 +122,50 @@ export interface Logger {
   error(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-export const silentLogger: Logger = { debug: () => {}, warn: () => {}, error: () => {} };
+/** Facts of a log record, as plain JSON. No name in it is one that loggers use themselves, such as `level`, `time` or `message`. */
+export type LogDetails = Readonly<Record<string, unknown>>;
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 // The logger of a host, whose errors do no harm: an error that it throws, or a promise that it rejects, is dropped, since
 // there is nowhere else to report it.
 
 export function guardedLogger(logger: Logger = silentLogger): Logger {
+  const isDetailsFirst = takesDetailsFirst(logger);
   const guarded =
-    (level: keyof Logger): Logger['error'] =>
+    (level: LogLevel): Logger['error'] =>
     (message, details) => {
       try {
-        const written: unknown = logger[level](message, details);
+        const written: unknown = isDetailsFirst
+          ? (logger as unknown as DetailsFirst)[level](details ?? {}, message)
+          : logger[level](message, details);
         if (written instanceof Promise) written.catch(() => {});
       } catch {
         // See above.
       }
     };
-  return { debug: guarded('debug'), warn: guarded('warn'), error: guarded('error') };
+  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') };
+}
+
+/** Adds these details to every record. */
+export function withDetails(logger: Logger, more: LogDetails): Logger {
+  const adding =
+    (level: LogLevel): Logger['error'] =>
+    (message, details) =>
+      logger[level](message, { ...details, ...more });
+  return { debug: adding('debug'), info: adding('info'), warn: adding('warn'), error: adding('error') };
+}
+
+type DetailsFirst = Readonly<Record<LogLevel, (details: LogDetails, message: string) => unknown>>;
+
+/** Loggers of pino have `bindings`, and loggers of bunyan have `fields`; other loggers with children take the message first. */
+function takesDetailsFirst(logger: Logger): boolean {
+  const { child, bindings, fields, addSerializers } = logger as Logger & Readonly<Record<string, unknown>>;
+  if (typeof child !== 'function') return false;
+  return (
+    typeof bindings === 'function' || (typeof fields === 'object' && typeof addSerializers === 'function')
+  );
 }

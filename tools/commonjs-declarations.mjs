@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 import { PROJECT } from './import-graph.mjs';
 
-const entries = Object.values(manifest.exports).filter((each) => typeof each !== 'string');
+const entries = Object.values(manifest.exports).filter((each) => each.require !== undefined);
 for (const entry of entries) await write(entry);
 
 async function write({ import: { types, default: code }, require }) {

@@ -12,6 +12,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { adviceFor, installMissing } from './optional-programs.mjs';
 import { readTestReport } from './test-report.mjs';
 
 const STEP_LIMIT_MS = 40 * 60_000;
@@ -34,7 +35,7 @@ const lanes = [
     { name: 'format', run: (log) => npm(log, 'run', 'format:check') },
     { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
     { name: 'publint', needs: 'tarball', run: (log) => bin(log, 'publint', 'run', tarball(), '--strict') },
-    { name: 'attw', needs: 'tarball', run: (log) => bin(log, 'attw', tarball(), '--profile', 'node16') },
+    { name: 'attw', needs: 'tarball', run: attw },
     { name: 'runtimes', needs: 'dist', run: (log) => node(log, 'tools/runtimes/main.mjs', '--gate') },
     {
       name: 'bundlers',
@@ -73,6 +74,11 @@ function bin(log, name, ...args) {
 function vitest(log) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   return bin(log, 'vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
+}
+
+/** What is published once, as modules, is for a `require` of Node, which loads modules. */
+function attw(log) {
+  return bin(log, 'attw', tarball(), '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm');
 }
 
 function countTests(hasPassed) {
@@ -131,6 +137,7 @@ async function withLog(name, run) {
   return hasPassed;
 }
 
+installMissing();
 await take(build);
 await Promise.all(
   lanes.map(async (lane) => {
@@ -139,7 +146,7 @@ await Promise.all(
 );
 
 console.log(`\n${results.join('\n')}\n`);
-for (const line of [...leftOutTests, ...failedTests]) console.log(line);
+for (const line of [...leftOutTests, ...failedTests, ...adviceFor(leftOutTests)]) console.log(line);
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -30,6 +30,8 @@ const SECTIONS: readonly Section[] = [
         'server-requests',
         'protocol-versions',
         'gateway',
+        'operations',
+        'behind-a-proxy',
       ],
       ...[
         'logging',

@@ -91,7 +91,7 @@ export class ConnectionMetrics {
 
   #count(event: LifecycleEvent): void {
     if (event.type === 'connection.state') {
-      if (event.to === 'launching') this.#attempts.add(1, about(event));
+      if (event.to === 'launching' && event.from !== 'launching') this.#attempts.add(1, about(event));
     } else if (event.type === 'connection.lost') {
       this.#losses.add(1, { ...about(event), 'error.type': event.failure.code });
     } else if (event.type === 'connection.failed') {

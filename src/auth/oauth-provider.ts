@@ -3,7 +3,8 @@
  *
  * O1. The verifier and the state of a sign-in live in memory only.
  * O2. A client that was registered for another redirect is not used: Troupe registers again.
- * O3. If the store cannot be used, the sign-in is kept in memory, and that is reported once.
+ * O3. If the store cannot be used, the sign-in is kept in memory, and that is reported once. A store that cannot be read
+ *     for a while throws a `TransportError`, which the connection outlasts.
  */
 import { randomBytes } from 'node:crypto';
 import type {
@@ -16,6 +17,7 @@ import type {
 } from '../mcp/oauth.js';
 import type { Clock } from '../ports.js';
 import type { OAuthClient } from './auth-options.js';
+import { TransportError } from '../failures/transport-error.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
 import { isObject } from '../config/entry/read-shape.js';
 import { isSendable } from './oauth-answer.js';
@@ -165,6 +167,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     try {
       return usableSignIn(await store.read(owner));
     } catch (error) {
+      if (error instanceof TransportError) throw error;
       return this.#keep({}, error);
     }
   }

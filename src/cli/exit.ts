@@ -21,6 +21,8 @@ export class UsageError extends Error {
 // One press may arrive twice: the terminal sends it to the whole foreground group, and a runner in that group, such as
 // `npm`, passes it on to its child. A signal within `SAME_PRESS_MS` therefore counts as the same press.
 
+/** What services take as the order to read their configuration again. */
+const RELOAD: NodeJS.Signals = 'SIGHUP';
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 export const SAME_PRESS_MS = 500;
 
@@ -41,21 +43,32 @@ export function listenForSignals(
   };
 }
 
-/** Calls `onPress` with 1 for the first press, 2 for the second, and so on, until the returned function is called. */
+/**
+ * Calls `onPress` with 1 for the first press, 2 for the second, and so on, until the returned function is called. With
+ * `reloads`, SIGHUP is no press.
+ */
 export function listenForStop(
   source: SignalSource,
   clock: Clock,
   onPress: (press: number) => void,
+  { reloads = false }: { readonly reloads?: boolean } = {},
 ): () => void {
   let press = 0;
   let last = -Infinity;
-  return listenForSignals(source, () => {
+  return listenForSignals(source, (signal) => {
+    if (reloads && signal === RELOAD) return;
     const now = clock.now();
     if (now - last < SAME_PRESS_MS) return;
     last = now;
     press += 1;
     onPress(press);
   });
+}
+
+/** Listens until the returned function is called. */
+export function listenForReload(source: SignalSource, onReload: () => void): () => void {
+  source.on(RELOAD, onReload);
+  return () => void source.off(RELOAD, onReload);
 }
 
 /** The parts of a process that signals need. */

@@ -16,7 +16,7 @@ import { type Flags, MAX_TIMER_MS } from './arguments/flags.js';
 import { toDetail } from './output/plain-lines.js';
 import { type Terminal, oneLine } from './output/terminal.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
-import { systemClock } from '../ports.js';
+import { systemClock, type Logger } from '../ports.js';
 import { EXIT, type ExitCode, listenForStop } from './exit.js';
 
 export interface TroupeChoice {
@@ -36,6 +36,8 @@ export interface TroupeChoice {
   readonly record?: RecordTarget | undefined;
   /** Default: none. */
   readonly telemetry?: Telemetry | undefined;
+  /** Gets what happens, instead of notes. Default: notes for a person. */
+  readonly logger?: Logger | undefined;
 }
 
 /** Notes problems of its stores; with `--verbose`, also every event. */
@@ -46,6 +48,7 @@ export function makeTroupe(
   choice: TroupeChoice = {},
 ): Troupe {
   const troupe = createTroupe(toTroupeOptions(flags, configuration, choice));
+  if (choice.logger !== undefined) return troupe;
   if (flags.verbose) noteDetails(troupe, terminal);
   else noteStoreProblems(troupe, terminal, configuration.warnings);
   return troupe;
@@ -58,7 +61,7 @@ export function toTroupeOptions(
   choice: TroupeChoice = {},
 ): Omit<TroupeOptions, 'handlers' | 'capabilities'> {
   const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
-  const { askInput, record, telemetry, review: mode = 'report' } = choice;
+  const { askInput, logger, record, telemetry, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
@@ -73,6 +76,7 @@ export function toTroupeOptions(
     ...(askInput === undefined ? {} : { askInput }),
     ...(record === undefined ? {} : { record }),
     ...(telemetry === undefined ? {} : { telemetry }),
+    ...(logger === undefined ? {} : { logger }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
   };

@@ -16,7 +16,6 @@ import type { ConfigFlags } from './commands/config-command.js';
 import type { ImportFlags } from './commands/import-command.js';
 import type { MachineFlags } from './commands/machine-command.js';
 import type { ReviewFlags } from './commands/review-command.js';
-import type { ServeFlags } from './commands/serve-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
 import type { UpBackgroundFlags } from './commands/background-process.js';
@@ -25,35 +24,28 @@ import { EXIT, type ExitCode, UsageError } from './exit.js';
 import {
   CHART_FORMATS,
   collectFile,
-  collectHost,
-  collectOrigin,
   collectServer,
-  collectUrl,
   DEFAULT_FLAGS,
   MACHINE_NAMES,
-  OFFER_MODES,
   toAttempts,
   toDuration,
   toFile,
   toMegabytes,
   toMilliseconds,
-  toNoToken,
   toPort,
-  toToken,
-  toTokens,
-  toUrl,
   type Flags,
   type MachineName,
 } from './arguments/flags.js';
 import { relay } from './background/relay.js';
 import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
 import { addBackground } from './declarations/declare-background.js';
-import { addCommand, type Act, type Work } from './declarations/declare.js';
+import { addCommand, logFormatOption, type Act, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
 import { EXIT_CODES, VARIABLES } from './declarations/environment.js';
 import { addEditing } from './declarations/declare-editing.js';
 import { addExamples } from './declarations/examples.js';
 import { addGenerate } from './declarations/declare-generate.js';
+import { addServe } from './declarations/declare-serve.js';
 import { addOffers } from './declarations/declare-offers.js';
 import { addRecordings } from './declarations/declare-recordings.js';
 import { Declined, type CommandInput, type Host } from './host.js';
@@ -71,8 +63,10 @@ export interface Acts {
 export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
   const gone = watchReaders(host);
   let code: ExitCode = EXIT.fine;
+  let isJsonLog = false;
   const act: Act = async <TFlags extends Flags>(command: Command, work: Work<TFlags>) => {
     const flags = { ...DEFAULT_FLAGS, ...command.optsWithGlobals<TFlags>() };
+    isJsonLog = 'logFormat' in flags && flags.logFormat === 'json';
     try {
       code = await work(flags, new Terminal(host, gone, flags.color));
     } catch (error) {
@@ -96,7 +90,9 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     if (error instanceof Declined) throw error;
     const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
     if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(`${messageOf(reported)} ${await causeIn(reported)}`)}\n`);
+    const message = oneLine(`${messageOf(reported)} ${await causeIn(reported)}`);
+    if (isJsonLog) await logFatal(host, gone, message);
+    else host.stderr.write(`troupe: ${message}\n`);
     if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
     const { ConfigError } = await import('../errors.js');
     return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
@@ -114,7 +110,7 @@ export function declareProgram({ act, reuse }: Acts, host: Host): Command {
   const program = makeProgram(host);
   addUp(program, act, host.stdin);
   addBackground(program, { act, reuse, run }, input);
-  addServe(program, act, host.stdin);
+  addServe(program, act, host);
   addCheck(program, act, host.stdin);
   addDoctor(program, act, host.stdin);
   addTools(program, reuse, input);
@@ -189,12 +185,13 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
     .option('--record-wire', 'also record each message: direction, method, id, size and response time')
     .option('--record-bodies', 'also record message contents, with arguments and results; secrets are masked')
     .option('--inspect [port]', 'serve the inspection page, on this computer only', toPort)
+    .addOption(logFormatOption())
     .option('--stately', "serve a page that sends states and events to Stately's hosted inspector")
     .addOption(
       new Option(
         '--background',
         'keep the connections in the background, where call, tools, read and the like use them',
-      ).conflicts(['inspect', 'stately']),
+      ).conflicts(['inspect', 'stately', 'logFormat']),
     )
     .option(
       '--idle <duration>',
@@ -209,47 +206,6 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
       }
       const { up } = await import('./commands/up-command.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
-    });
-}
-
-function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'serve', 'serve all servers as one MCP server over stdin and stdout')
-    .option('--http [port]', 'serve many clients over HTTP; default: any free port', toPort)
-    .option('--host <address>', 'address to listen on; --no-token is refused if other computers can reach it')
-    .option(
-      '--token <token>',
-      'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN, or one that is made and kept',
-      toToken,
-    )
-    .addOption(
-      new Option('--no-token', 'admit every user and program of this computer')
-        .preset('')
-        .argParser(toNoToken),
-    )
-    .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
-    .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
-    .option(
-      '--allow-origin <origin>',
-      'accept requests from pages of this origin (repeatable)',
-      collectOrigin,
-    )
-    .option('--allow-host <name>', 'accept this value of the Host header (repeatable)', collectHost)
-    .option('--bare', 'serve a single server and keep its original names')
-    .option('--fail-closed', 'refuse clients while a server has failed')
-    .option('--admin-tools', 'add tools that show the status of servers and retry or restart them')
-    .addOption(
-      new Option(
-        '--offer <mode>',
-        'offer all tools, a search for tools, or (auto) all while they take few tokens, else the search',
-      )
-        .choices(OFFER_MODES)
-        .default('all'),
-    )
-    .option('--offer-tokens <number>', "limit of '--offer auto', estimated; default: 10000", toTokens)
-    .option('--grace-period <ms>', 'time for calls in flight to finish on shutdown', toMilliseconds, 10_000)
-    .action(async (_, command: Command) => {
-      const { serve } = await import('./commands/serve-command.js');
-      await act<ServeFlags>(command, (flags, terminal) => serve(flags, terminal, stdin));
     });
 }
 
@@ -408,6 +364,12 @@ async function causeIn(error: unknown): Promise<string> {
   if (!(error instanceof Error) || !('failure' in error)) return '';
   const { causeOf } = await import('./output/failure-report.js');
   return causeOf(error.failure as Failure);
+}
+
+async function logFatal(host: Host, gone: AbortSignal, message: string): Promise<void> {
+  const { JsonLog } = await import('./output/json-log.js');
+  const { systemClock } = await import('../ports.js');
+  new JsonLog(new Terminal(host, gone, false), systemClock, false).error(message);
 }
 
 function stackOf(error: unknown): string {

@@ -9,6 +9,7 @@
  */
 import type { LoggingLevel } from '../mcp/session.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
+import type { ServerStatus } from '../lifecycle/status.js';
 import type { TroupeOptions } from '../options.js';
 import { DEFAULT_NAMING } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
@@ -21,7 +22,7 @@ import type { Troupe } from '../runtime/troupe.js';
 import { RPC } from './client/client-message.js';
 import type { GatewayClient } from './client/client-request.js';
 import type { Opened } from './client/serving.js';
-import { secondaryOptions } from './gateway-options.js';
+import { ofSession } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { isExact, isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
 import { ClientCatalog, instructionsBy, toInstructions } from './client/client-catalog.js';
@@ -109,6 +110,11 @@ export class ClientViews {
     for (const own of this.#own.keys()) own.follow();
   }
 
+  /** The state of every client's own connections. */
+  get status(): readonly ServerStatus[] {
+    return [...this.#own.keys()].flatMap(({ troupe }) => troupe.status);
+  }
+
   /** Kills every client's own connections. */
   async kill(): Promise<void> {
     await Promise.all([...this.#own.keys()].map(({ troupe }) => troupe.kill()));
@@ -154,7 +160,7 @@ export class ClientViews {
     if (this.#own.size >= maxIsolatedClients) throw full(maxIsolatedClients);
     const connectionOf = (server: string): Connection | undefined => own.troupe.connection(server);
     const own: OwnConnections = new OwnConnections({
-      options: secondaryOptions(options),
+      options: ofSession(options, client.id),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
       cache: this.#declarations.of(answers, subject),
       idleStopMs,

@@ -1,12 +1,14 @@
 /** The options of a gateway, and the options of its troupes that follow from them. */
 import type { Implementation } from '../mcp/session.js';
 import { checkOptions } from '../runtime/check-options.js';
+import { withFleet } from '../runtime/with-fleet.js';
 import { createMemoryTrustStore } from '../trust/trust-store.js';
 import { readShape } from '../config/entry/read-shape.js';
 import type { Schema } from '../config/entry/schema.js';
 import type { TroupeOptions } from '../options.js';
 import { offerSchema, type Offer } from '../search/offer.js';
 import { PACKAGE } from '../package.js';
+import { guardedLogger, withDetails } from '../ports.js';
 import { refuseProblems } from '../config/refuse-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { askingOnce, decidingOnce, notifyingStore } from './upstream/shared-decisions.js';
@@ -119,7 +121,8 @@ export const toShared = ({ sharedCapabilities }: GatewayOptions): Answers =>
  * The options of every troupe of the gateway. A person is asked once for all of them, and arguments are validated by
  * the servers.
  */
-export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
+export function toTroupeOptions(given: GatewayOptions): TroupeOptions {
+  const options = withFleet(given);
   const { askInput, trust } = options;
   return {
     ...options,
@@ -130,8 +133,14 @@ export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
   };
 }
 
-/** The same for every troupe but the first: it reads no sources, and records and shows nothing. */
-export function secondaryOptions(options: TroupeOptions): TroupeOptions {
+/**
+ * The same for the troupe of one session: it reads no sources, and records and shows nothing. Its records in the log have the id
+ * of the session.
+ */
+export function ofSession(options: TroupeOptions, session: string): TroupeOptions {
   const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
-  return others;
+  const { logger } = others;
+  return logger === undefined
+    ? others
+    : { ...others, logger: withDetails(guardedLogger(logger), { session }) };
 }

@@ -17,6 +17,7 @@ import { RPC, toErrorAnswer } from './client/client-message.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { JsonObject } from '../json/json-object.js';
+import type { ServerStatus } from '../lifecycle/status.js';
 import { freezeInDevelopment } from '../json/freeze.js';
 import { Observable } from '../lifecycle/rx.js';
 import type { Stream } from '../lifecycle/stream.js';
@@ -52,6 +53,7 @@ import {
 } from './gateway-options.js';
 import type { Answers } from './upstream/client-capabilities.js';
 import { isEnabled, GatewayId } from './upstream/isolation.js';
+import { readinessOf, type Readiness } from './readiness.js';
 import { SharedSubscriptions } from './upstream/shared-preferences.js';
 
 /** One client of the gateway. */
@@ -139,6 +141,8 @@ export class Gateway {
   readonly #read = new Promise<void>((resolve) => (this.#resolveRead = resolve));
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
+  /** The first attempts of the servers are over. */
+  #hasStarted = false;
   /** Whether the gateway has ended. */
   #isOver = false;
 
@@ -222,7 +226,10 @@ export class Gateway {
   start(): Promise<StartReport> {
     if (this.#closed !== undefined) return Promise.reject(closedError());
     this.#started ??= this.#start();
-    this.#started.catch(() => {});
+    this.#started.then(
+      () => (this.#hasStarted = true),
+      () => {},
+    );
     return this.#started;
   }
 
@@ -244,6 +251,30 @@ export class Gateway {
     if (this.#options.singleClient === true && this.#opened === 0) return undefined;
     await Promise.race([this.start(), this.#read]);
     return this.troupe.inside.rows.filter(isEnabled).map(({ name }) => name);
+  }
+
+  /**
+   * Whether the gateway should get clients. With `failClosed`, every server is required.
+   *
+   * @param required Names of servers that must work. Default: one server that works is enough.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * await gateway.start();
+   * const { status, missing } = gateway.readiness(['github']);
+   * ```
+   */
+  readiness(required: readonly string[] = []): Readiness {
+    const isClosedOnFailure = this.#options.failClosed === true;
+    return readinessOf(this.troupe.status, this.#hasStarted, isClosedOnFailure ? undefined : required);
+  }
+
+  /** The connections of all clients now: the shared ones, and each client's own. */
+  get status(): readonly ServerStatus[] {
+    return [...this.troupe.status, ...this.#views.status];
   }
 
   /**

@@ -11,7 +11,9 @@ export type { GatewayOptions } from './gateway-options.js';
 export type { RequestHeaders } from '../transports/session-transport.js';
 export { createJwtVerifier, type JwtVerifierOptions } from './http/http-jwt.js';
 export { serveHttp } from './http/serve-http.js';
+export { serveMetrics, type MetricsService, type ServeMetricsOptions } from './metrics/serve-metrics.js';
 export { serveStdio } from './stdio/serve-stdio.js';
+export type { MissingServer, Readiness } from './readiness.js';
 export type { DrainOptions } from './drain.js';
 
 export type { EventLogLimits } from './http/http-event-log.js';

@@ -28,6 +28,7 @@ import { messageOf, toError } from '../text/error-message.js';
 import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from './event.js';
 import { DEFAULT_EVENTS_PER_SECOND, EventRate } from './event-rate.js';
 import { freezeInDevelopment } from '../json/freeze.js';
+import { toLogRecord } from './log-record.js';
 import { distinctUntilChanged, Observable } from './rx.js';
 import { SafeObservable } from './safe-observable.js';
 
@@ -108,9 +109,15 @@ export class Publisher {
       this.publish({ type: 'diagnostic', server, kind: 'events-left-out', message }),
     );
     this.#logger = guardedLogger(logger);
+    if (logger !== undefined) this.onevent((event) => this.#log(event));
     this.events$ = this.observable((subscriber) => {
       subscriber.add(this.onevent((event) => subscriber.next(event)));
     });
+  }
+
+  #log(event: LifecycleEvent): void {
+    const { level, message, details } = toLogRecord(event);
+    this.#logger[level](message, details);
   }
 
   /** The number of the last event, whether it was delivered or not. */
@@ -208,7 +215,7 @@ export class Publisher {
   /** Reports what an observer threw. `observer` is any object that identifies it. */
   readonly observerFailed = (observer: object, error: unknown): void => {
     const message = cutText(this.maskOf()(messageOf(error)));
-    this.#logger.error('an observer threw', { message });
+    this.#logger.error('An observer threw.', { reason: message });
     if (this.#failed.has(observer)) return;
     this.#failed.add(observer);
     this.publish({ type: 'diagnostic', kind: 'observer-failed', message: `An observer threw: ${message}` });

@@ -219,7 +219,7 @@ function toText({ server }: ReviewedServer, tools: readonly RememberedTool[]): s
   return `${JSON.stringify({ server, tools: tools.map(toRemembered) }, null, 2)}\n`;
 }
 
-function toRemembered(tool: RememberedTool): RememberedTool {
+export function toRemembered(tool: RememberedTool): RememberedTool {
   const { fingerprint } = tool;
   return { ...toReviewed(tool), ...(fingerprint === undefined ? {} : { fingerprint }) };
 }

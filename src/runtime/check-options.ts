@@ -166,12 +166,17 @@ const OPTIONS = {
   seed: { type: 'number' },
   record: problem(recordProblem),
   redact: FUNCTION,
+  fleet: problem((value) =>
+    isObject(value) && ['tokens', 'trust', 'reviews', 'catalogs'].every((name) => isObject(value[name]))
+      ? undefined
+      : 'expected what createFleet returns',
+  ),
   inspector: problem((value) =>
     typeof value === 'function' || (isObject(value) && typeof value['next'] === 'function')
       ? undefined
       : "expected a function, or an object with the function 'next'",
   ),
-  logger: port<Logger>('debug', 'warn', 'error'),
+  logger: port<Logger>('debug', 'info', 'warn', 'error'),
   telemetry: port<Telemetry>('sent', 'received', 'sessionEnded', 'follow'),
 } satisfies { readonly [K in keyof TroupeOptions]-?: Schema | Check };
 

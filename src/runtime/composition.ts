@@ -62,6 +62,7 @@ import { Recordings } from './recordings.js';
 import { toAdaptedConnection } from './adapted-connection.js';
 import { toConfirmationPolicy } from './confirmation-policy.js';
 import { Results } from './results.js';
+import { withFleet } from './with-fleet.js';
 
 /** The parts that the façade uses. */
 export interface TroupeParts {
@@ -91,7 +92,8 @@ export interface TroupeParts {
   readonly access: TroupeAccess;
 }
 
-export function compose(options: TroupeOptions, internals: TroupeInternals): TroupeParts {
+export function compose(given: TroupeOptions, internals: TroupeInternals): TroupeParts {
+  const options = withFleet(given);
   const clock = options.clock ?? systemClock;
   const seed = options.seed ?? clock.now();
   const naming = options.naming ?? DEFAULT_NAMING;

@@ -6,8 +6,7 @@
 import { fieldName } from '../config/entry/problem.js';
 import { isObject, kindOf, readShape, type Report } from '../config/entry/read-shape.js';
 import type { Schema } from '../config/entry/schema.js';
-import type { ScriptedOrder } from './scripted-program.js';
-import type { Answer, Misbehavior, ServerScript } from './server-script.js';
+import type { Answer, HttpReply, Misbehavior, ScriptedOrder, ServerScript } from './server-script.js';
 import { readFileSync } from 'node:fs';
 import { digitGroups } from '../text/digit-groups.js';
 import { nearestName } from '../text/option-names.js';
@@ -53,12 +52,24 @@ const ANSWER: Schema = {
     ask: { type: 'object', required: ['method'], properties: { method: TEXT, params: OBJECT } },
     tools: LIST,
     task: { type: 'array', items: OBJECT },
+    http: {
+      type: 'object',
+      properties: {
+        status: { type: 'integer', minimum: 200, maximum: 599, title: 'a status from 200 to 599' },
+        headers: { type: 'object', additionalProperties: TEXT },
+        body: TEXT,
+        broken: { type: 'boolean' },
+      } satisfies Record<keyof HttpReply, Schema>,
+      additionalProperties: false,
+    },
   } satisfies Record<keyof Answer, Schema>,
   additionalProperties: false,
 };
 
-/** Requests of a client. A server may know further ones. */
+/** Requests of a client, and those of HTTP. A server may know further ones. */
 const METHODS: readonly string[] = [
+  'GET',
+  'DELETE',
   'initialize',
   'server/discover',
   'subscriptions/listen',
@@ -101,10 +112,14 @@ const { afterMs: _, ...AT_ONCE } = { ...MISBEHAVIOR, fault: { type: 'string', en
 
 const ORDER: Schema = {
   type: 'object',
-  properties: { ...AT_ONCE, script: ANYTHING, tools: LIST, send: ANYTHING } satisfies Record<
-    keyof ScriptedOrder,
-    Schema
-  >,
+  properties: {
+    ...AT_ONCE,
+    script: ANYTHING,
+    tools: LIST,
+    send: ANYTHING,
+    endStreams: { type: 'boolean' },
+    listening: { type: 'boolean' },
+  } satisfies Record<keyof ScriptedOrder, Schema>,
   additionalProperties: false,
 };
 

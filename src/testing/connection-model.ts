@@ -93,7 +93,7 @@ export function connectionModel(): ConnectionModel {
       }),
     ],
     events: (snapshot) => connectionEvents(snapshot, MODEL_START),
-    key: keyOf,
+    key: pairs(),
     maxSnapshots: 30_000,
   };
 }
@@ -119,7 +119,21 @@ const contextOf = (snapshot: AnyMachineSnapshot): ConnectionContext => snapshot.
  * Every pair of facts that guards read: an active state and another one in a parallel region, a state and a number, and so on.
  * No guard reads more than two together, and the product of all facts is a hundred times larger.
  */
-function keyOf(snapshot: AnyMachineSnapshot): readonly string[] {
+function pairs(): (snapshot: AnyMachineSnapshot) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (snapshot) => {
+    const facts = factsOf(snapshot);
+    const all = facts.join(' ');
+    const found = known.get(all);
+    if (found !== undefined) return found;
+    const group = facts[0]?.split('.')[1] ?? '';
+    const made = facts.flatMap((fact, at) => facts.slice(at + 1).map((other) => `${group} ${fact} ${other}`));
+    known.set(all, made);
+    return made;
+  };
+}
+
+function factsOf(snapshot: AnyMachineSnapshot): readonly string[] {
   const {
     transport,
     era,
@@ -138,7 +152,7 @@ function keyOf(snapshot: AnyMachineSnapshot): readonly string[] {
   const states = snapshot._nodes
     .filter(({ type }) => type === 'atomic' || type === 'final')
     .map(({ id }) => id);
-  const facts = [
+  return [
     ...states,
     `${transport} ${era} ${policy.exhausted.remoteEveryMs} ${policy.intensity.restarts}`,
     `attempt ${attempt} ${failure === null}`,
@@ -152,8 +166,6 @@ function keyOf(snapshot: AnyMachineSnapshot): readonly string[] {
     `extras ${extras.dueSince === null}`,
     `subscription ${subscription.tries} ${subscription.since === null}`,
   ];
-  const group = states[0]?.split('.')[1] ?? '';
-  return facts.flatMap((fact, at) => facts.slice(at + 1).map((other) => `${group} ${fact} ${other}`));
 }
 
 /** Every event that can happen to a connection in that snapshot, with samples of its data. All happen at the time `at`. */

@@ -15,20 +15,19 @@ export type {
   Answer,
   Exchange,
   Handler,
+  HttpReply,
   Misbehavior,
   Params,
   Received,
+  ScriptedOrder,
   ServerScript,
   TaskState,
 } from './server-script.js';
 export { text, tool } from './ordinary-answers.js';
 export { controlProgram, scriptedProgram } from './scripted-program.js';
-export type {
-  ControlledProgram,
-  ProgramEntry,
-  ScriptedOrder,
-  ScriptedProgramOptions,
-} from './scripted-program.js';
+export type { ControlledProgram, ProgramEntry, ScriptedProgramOptions } from './scripted-program.js';
+export { controlHttpServer } from './http/control-http-server.js';
+export type { ControlledHttpServer, HttpServerOptions } from './http/control-http-server.js';
 export { createRecordedServer } from './recorded-server.js';
 export type { RecordedServer, RecordedServerOptions, UnmatchedRequest } from './recorded-server.js';
 export type { MatchRequests, RecordedRequest } from './recorded-requests.js';
@@ -45,6 +44,10 @@ export type { HostCommand, HostModel, HostUnderCommands } from './host-commands.
 export type { ConnectionMachine } from '../../machines/connection/connection.machine.js';
 export { walkHost } from './walk-host.js';
 export type { HostUnderTest, WalkedStep, WalkOptions } from './walk-host.js';
+export { beyondReach, serverModel } from './walks/server-model.js';
+export { walkWithServers } from './walks/walk-with-servers.js';
+export type { ServerWalkOptions } from './walks/walk-with-servers.js';
+export type { CausedBy } from './walks/causes.js';
 export { transitionCoverage } from './transition-coverage.js';
 export type { TransitionCoverage } from './transition-coverage.js';
 export { connectionModel, PAST_ALL_TIMERS_MS, MODEL_START } from './connection-model.js';

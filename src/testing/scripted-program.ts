@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fieldName, type Path } from '../config/entry/problem.js';
 import { inPackage } from '../package.js';
 import { THIS_PLATFORM } from '../platform/platform.js';
 import { checkOrder, checkScript, toArgument } from './check-script.js';
-import type { Misbehavior, ServerScript } from './server-script.js';
+import type { Received, ScriptedOrder, ServerScript } from './server-script.js';
 
 /** A server entry for `createTroupe` that starts the program. */
 export interface ProgramEntry {
@@ -16,18 +17,6 @@ export interface ProgramEntry {
   readonly command: string;
   /** The script file and its arguments. */
   readonly args: readonly string[];
-}
-
-/** Orders to a program, which it follows at once and in this order. */
-export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs' | 'fault'> {
-  /** Ends the process. Default: nothing. For silence, see `script`. */
-  readonly fault?: 'crash';
-  /** Replaces the script. */
-  readonly script?: ServerScript;
-  /** Replaces the tools; `notifications/tools/list_changed` announces them. */
-  readonly tools?: NonNullable<ServerScript['tools']>;
-  /** Sends any message, valid or not. */
-  readonly send?: unknown;
 }
 
 /** Options of `scriptedProgram` and `controlProgram`. */
@@ -76,26 +65,29 @@ export function scriptedProgram(
  *
  * const program = await controlProgram();
  * await program.whenRunning(); // once a troupe has started `program.config`
- * program.send({ stderr: 'out of memory' });
+ * await program.send({ stderr: 'out of memory' });
  * await program.close();
  * ```
  */
 export interface ControlledProgram {
   /** Entry for `createTroupe` that starts the program. */
   readonly config: ProgramEntry;
+  /** What the processes of the program have received, in order of arrival; `session` is the number of the process. */
+  readonly received: readonly Received[];
   /** Whether a process of the program listens for orders. */
   readonly isRunning: boolean;
   /** Resolves once a process of the program listens for orders, at once if one does. */
   whenRunning(): Promise<void>;
   /**
-   * Sends an order to the process that was started last.
+   * Sends an order to the process that was started last. Resolves once it has followed it, or has ended. Without a process, a
+   * script waits for the next one.
    *
    * @param order What the process does now. An empty order does nothing.
    *
-   * @throws `Error` if no process is running.
+   * @throws `Error` if no process is running, unless the order is a script alone.
    * @throws `TypeError` for an order that makes no sense.
    */
-  send(order: ScriptedOrder): void;
+  send(order: ScriptedOrder): Promise<void>;
   /** Closes the channel. The troupe that started the process ends it. */
   close(): Promise<void>;
 }
@@ -118,7 +110,7 @@ export interface ControlledProgram {
  * const program = await controlProgram();
  * await using troupe = createTroupe({ servers: { files: program.config } });
  * await troupe.start();
- * program.send({ fault: 'crash' });
+ * await program.send({ fault: 'crash' });
  * ```
  */
 export async function controlProgram(
@@ -133,6 +125,7 @@ export async function controlProgram(
   await once(server, 'listening');
   return {
     config: { command, args: [...args, path] },
+    received: channel.received,
     get isRunning() {
       return channel.isRunning;
     },
@@ -142,21 +135,44 @@ export async function controlProgram(
   };
 }
 
+/** What a process says over the channel: it has received a message, or followed an order. */
+export type ProgramNote = { readonly received: Omit<Received, 'session'> } | { readonly done: true };
+
+interface Process {
+  readonly socket: Socket;
+  /** What waits for the orders that it has not followed yet, in order. */
+  readonly waiting: (() => void)[];
+}
+
 class ControlChannel {
-  readonly #sockets = new Set<Socket>();
+  readonly received: Received[] = [];
+  readonly #processes = new Set<Process>();
   readonly #waiting = new Set<() => void>();
+  /** The script that was ordered last; each process begins with it. */
+  #script: ServerScript | undefined;
+  #count = 0;
 
   add(socket: Socket): void {
-    this.#sockets.add(socket);
+    const session = (this.#count += 1);
+    const process: Process = { socket, waiting: [] };
+    this.#processes.add(process);
     socket.on('error', () => {});
-    socket.on('close', () => this.#sockets.delete(socket));
-    socket.resume();
+    socket.on('close', () => {
+      this.#processes.delete(process);
+      for (const resolve of process.waiting) resolve();
+    });
+    createInterface({ input: socket }).on('line', (line) => {
+      const note = JSON.parse(line) as ProgramNote;
+      if ('done' in note) process.waiting.shift()?.();
+      else this.received.push({ ...note.received, session });
+    });
+    void order(process, asJson(this.#script === undefined ? {} : { script: this.#script }));
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
 
   get isRunning(): boolean {
-    return this.#sockets.size > 0;
+    return this.#processes.size > 0;
   }
 
   whenRunning(): Promise<void> {
@@ -164,16 +180,30 @@ class ControlChannel {
     return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
-  send(order: ScriptedOrder): void {
-    checkOrder(order);
-    const latest = [...this.#sockets].at(-1);
-    if (latest === undefined) throw new Error('No process of this program is running.');
-    latest.write(`${asJson(order)}\n`);
+  async send(next: ScriptedOrder): Promise<void> {
+    checkOrder(next);
+    const { listening, script, ...others } = next;
+    if (listening !== undefined)
+      throw new TypeError("The order is invalid: 'listening': only an HTTP server listens.");
+    const text = asJson(next);
+    this.#script = script ?? this.#script;
+    const latest = [...this.#processes].at(-1);
+    if (latest !== undefined) return order(latest, text);
+    if (script === undefined || Object.keys(others).length > 0)
+      throw new Error('No process of this program is running.');
   }
 
   end(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { socket } of this.#processes) socket.destroy();
   }
+}
+
+/** Resolves once the process has followed the order, or has ended. */
+function order({ socket, waiting }: Process, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    socket.write(`${text}\n`);
+  });
 }
 
 async function closeAll(server: Server, channel: ControlChannel): Promise<void> {

@@ -1,12 +1,14 @@
 /**
  * A scripted server as a program: `node scripted-server-main.js SCRIPT [CONTROL]`. `SCRIPT` is a server script as JSON, or
- * the path of a file that holds one; `CONTROL` is the path of a socket from which it takes orders, one JSON text a line.
+ * the path of a file that holds one; `CONTROL` is the path of a socket from which it takes orders, one JSON text a line, and
+ * over which it reports what it has received and done. It begins once it has followed the first order.
  */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fromArgument } from './check-script.js';
 import { createScriptedServer, type ScriptedServer, type ScriptedBody } from './scripted-server.js';
-import type { ScriptedOrder } from './scripted-program.js';
+import type { ProgramNote } from './scripted-program.js';
+import type { Received, ScriptedOrder } from './server-script.js';
 import type { Transport } from '../mcp/transport.js';
 import type { JSONRPCMessage } from '../mcp/messages.js';
 
@@ -17,6 +19,8 @@ class StdioBody implements ScriptedBody {
   onclose?: () => void;
   onmessage?: NonNullable<Transport['onmessage']>;
   onerror?: (error: Error) => void;
+  /** Tells the test what has arrived. */
+  onreceived?: (note: ProgramNote) => void;
   #hold: NodeJS.Timeout | undefined;
 
   /** Only SIGKILL, or an order to crash, ends the process. */
@@ -56,7 +60,9 @@ class StdioBody implements ScriptedBody {
 
   #read(line: string): void {
     try {
-      this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
+      const message = JSON.parse(line) as JSONRPCMessage;
+      if ('method' in message) this.onreceived?.({ received: noteOf(message) });
+      this.onmessage?.(message);
     } catch (error) {
       this.onerror?.(error as Error);
     }
@@ -79,29 +85,38 @@ function serverOf(argument: string): ScriptedServer | undefined {
 }
 
 async function serve(one: ScriptedServer): Promise<void> {
+  if (control !== undefined) await takeOrders(one, control);
   if (one.script.stubborn === true) body.ignoreSignals();
-  if (control !== undefined) takeOrders(one, control);
   process.stdout.on('error', () => void body.close());
   await one.connect(body);
 }
 
-/** When the socket closes, the process goes on: the client may still be there. */
-function takeOrders(one: ScriptedServer, path: string): void {
+/** Resolves after the first order. When the socket closes, the process goes on: the client may still be there. */
+function takeOrders(one: ScriptedServer, path: string): Promise<void> {
   const socket = connect(path);
+  const tell = (note: ProgramNote): void => void socket.write(`${JSON.stringify(note)}\n`);
+  body.onreceived = tell;
   socket.on('error', () => {});
-  socket.unref();
-  createInterface({ input: socket }).on('line', (line) => obey(one, JSON.parse(line) as ScriptedOrder));
+  return new Promise((resolve) => {
+    socket.on('close', () => resolve());
+    createInterface({ input: socket }).on('line', (line) => {
+      obey(one, JSON.parse(line) as ScriptedOrder);
+      tell({ done: true });
+      socket.unref();
+      resolve();
+    });
+  });
 }
 
-function obey(one: ScriptedServer, order: ScriptedOrder): void {
-  if (order.script !== undefined) one.script = order.script;
-  if (order.tools !== undefined) one.changeTools(order.tools);
-  if (order.send !== undefined) one.send(order.send);
-  misbehave(order);
-}
-
-function misbehave({ stderr, garbage, fault, exitCode = 1 }: ScriptedOrder): void {
+/** Its own misbehavior needs no session. */
+function obey(one: ScriptedServer, { stderr, garbage, fault, exitCode = 1, ...order }: ScriptedOrder): void {
+  one.obey(order);
   if (stderr !== undefined) body.writeStderr(stderr);
   if (garbage !== undefined) body.writeGarbage(garbage);
   if (fault === 'crash') body.crash(exitCode);
+}
+
+function noteOf(message: Extract<JSONRPCMessage, { method: string }>): Omit<Received, 'session'> {
+  const { method, params = {} } = message;
+  return { method, params, id: 'id' in message ? message.id : undefined };
 }

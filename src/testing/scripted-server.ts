@@ -14,11 +14,20 @@ import { META_PREFIX } from '../protocol/server-identity.js';
 import { messageOf } from '../text/error-message.js';
 import { requireKnown } from '../text/option-names.js';
 import { Timers } from '../async/timers.js';
-import { checkScript } from './check-script.js';
+import { checkOrder, checkScript } from './check-script.js';
 import { ClientRequests } from './scripted-client-requests.js';
 import { inNewEra, isStateless, ordinaryAnswer, text } from './ordinary-answers.js';
 import { ScriptedTasks } from './scripted-tasks.js';
-import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
+import type {
+  Answer,
+  Exchange,
+  Handler,
+  HttpReply,
+  Params,
+  Received,
+  ScriptedOrder,
+  ServerScript,
+} from './server-script.js';
 
 /** Not an answer. */
 export const SILENCE = Symbol('no answer');
@@ -80,6 +89,15 @@ export interface ScriptedBody extends Transport {
    * @param line The line without its line feed.
    */
   writeStderr?(line: string): void;
+  /**
+   * Replies to the HTTP request that carried a request. Default: the request is answered as usual.
+   *
+   * @param id JSON-RPC id of the request.
+   * @param reply The reply.
+   */
+  reply?(id: RequestId, reply: HttpReply): void;
+  /** Ends the streams that carry no answer. Default: there are none. */
+  endStreams?(): void;
 }
 
 interface Session {
@@ -231,6 +249,37 @@ export class ScriptedServer {
   }
 
   /**
+   * Follows an order, as a program and an HTTP server do.
+   *
+   * @param order What every open session does now. An empty order does nothing.
+   *
+   * @throws `TypeError` for an order that makes no sense, or that only an HTTP server can follow.
+   *
+   * @example
+   * ```ts
+   * import { createScriptedServer } from 'mcp-troupe/testing';
+   *
+   * const server = createScriptedServer();
+   * server.obey({ garbage: 'Listening on port 3000', fault: 'crash' });
+   * ```
+   */
+  obey(order: ScriptedOrder): void {
+    checkOrder(order);
+    const { script, tools, send, endStreams, listening, stderr, garbage, fault, exitCode = 1 } = order;
+    if (listening !== undefined)
+      throw new TypeError("The order is invalid: 'listening': only an HTTP server listens.");
+    if (script !== undefined) this.script = script;
+    if (tools !== undefined) this.changeTools(tools);
+    if (send !== undefined) this.send(send);
+    for (const session of this.#open) {
+      if (endStreams === true) endStreamsOf(session);
+      if (stderr !== undefined) session.body.writeStderr?.(stderr);
+      if (garbage !== undefined) writeGarbage(session.body, garbage);
+      if (fault === 'crash') void crash(session.body, exitCode);
+    }
+  }
+
+  /**
    * Sends a request to the client of the latest session and gives its result.
    *
    * @param method Method of the request, for instance `roots/list`.
@@ -280,6 +329,29 @@ export class ScriptedServer {
    */
   async when(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  /**
+   * Does what the script says about a request of HTTP itself. Resolves to whether it is served as usual.
+   *
+   * @param method Method of the request.
+   * @param exchange Carries the reply, under the method as its id.
+   * @param session Carries the session of the request.
+   *
+   * @internal
+   */
+  async heed(method: 'GET' | 'DELETE', exchange: ScriptedBody, session: ScriptedBody): Promise<boolean> {
+    const { number = this.#sessions + 1 } = [...this.#open].find(({ body }) => body === session) ?? {};
+    this.received.push({ session: number, method, params: {}, id: undefined });
+    this.#wake();
+    const answer = this.#scripted(method);
+    if (answer === undefined || typeof answer === 'function') return true;
+    const timers = new Timers(this.#clock);
+    exchange.onclose = () => timers.clearAll();
+    if (await this.#faultsOf({ body: exchange, timers }, answer)) return false;
+    if (answer.http === undefined) return true;
+    exchange.reply?.(method, answer.http);
+    return false;
   }
 
   #wake(): void {
@@ -361,6 +433,10 @@ export class ScriptedServer {
     const isOver = await this.#faultsOf(session, answer);
     if (isOver) return SILENCE;
     if (answer.tools !== undefined) this.changeTools(answer.tools);
+    if (answer.http !== undefined && session.body.reply !== undefined) {
+      session.body.reply(exchange.id, answer.http);
+      return SILENCE;
+    }
     const reply = answer.ask && (await session.asks.ask(answer.ask.method, answer.ask.params ?? {}));
     if (answer.error !== undefined) {
       throw new RpcFault(answer.error.code, answer.error.message, answer.error.data);
@@ -371,7 +447,7 @@ export class ScriptedServer {
 
   /** Performs the faults. Resolves to whether no answer follows. */
   async #faultsOf(
-    session: Session,
+    session: Pick<Session, 'body' | 'timers'>,
     { afterMs = 0, stderr, garbage, fault, exitCode = 1 }: Answer,
   ): Promise<boolean> {
     if (afterMs > 0) await new Promise<void>((resolve) => session.timers.setTimeout(resolve, afterMs));
@@ -380,6 +456,14 @@ export class ScriptedServer {
     if (fault === 'crash') await crash(session.body, exitCode);
     return fault === 'crash' || fault === 'silent';
   }
+}
+
+/** The answer to the request that opened a stream ends it (MCP 2026-07-28, "Subscriptions"). */
+function endStreamsOf({ body, listens }: Session): void {
+  for (const id of listens.keys())
+    sendTo(body, { jsonrpc: '2.0', id, result: inNewEra('', stampedWith(id)) });
+  listens.clear();
+  body.endStreams?.();
 }
 
 function notification(method: string, params: Params = {}): object {

@@ -43,6 +43,18 @@ export interface Misbehavior {
   readonly exitCode?: number;
 }
 
+/** What a server replies over HTTP instead of a message of MCP. */
+export interface HttpReply {
+  /** Status code (RFC 9110 section 15). Default 200. */
+  readonly status?: number;
+  /** Headers of the reply. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Body of the reply. Default: empty. */
+  readonly body?: string;
+  /** True: the connection breaks after the body. Default false. */
+  readonly broken?: boolean;
+}
+
 /** One answer. Without `result` and `error` it is the ordinary one, or the client's answer to `ask`. */
 export interface Answer extends Misbehavior {
   /** Result of the request. Default: the ordinary one. */
@@ -73,6 +85,8 @@ export interface Answer extends Misbehavior {
    * `tasks/update` does; the last state stays. A server with tasks offers the extension.
    */
   readonly task?: readonly TaskState[];
+  /** The reply to the HTTP request instead of the answer. Without HTTP, this field has no effect. */
+  readonly http?: HttpReply;
 }
 
 /** One state of a task. Further fields are sent, too, and each may be wrong. */
@@ -110,7 +124,8 @@ export interface ServerScript {
   readonly stubborn?: boolean;
   /**
    * Answers by method, instead of the ordinary ones. Each request takes the next answer of a list; the last
-   * one is used from then on. `{}` is the ordinary answer.
+   * one is used from then on. `{}` is the ordinary answer. `GET` and `DELETE` are the requests of the same name to an HTTP
+   * server: the stream of its own messages, and the end of a session.
    */
   readonly on?: Readonly<Record<string, Handler | Answer | readonly (Handler | Answer)[]>>;
   /** Called before a session is accepted, with its number. May wait or throw. */
@@ -127,4 +142,23 @@ export interface Received {
   readonly params: Params;
   /** JSON-RPC id of a request; undefined for a notification. */
   readonly id: RequestId | undefined;
+}
+
+/** Orders to a running server, which it follows at once and in this order: script, tools, message, streams, misbehavior. */
+export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs' | 'fault'> {
+  /**
+   * `crash` ends the process, or every session of a server that is no process of its own. Default: nothing. For silence, see
+   * `script`.
+   */
+  readonly fault?: 'crash';
+  /** Replaces the script, also for later processes and sessions. */
+  readonly script?: ServerScript;
+  /** Replaces the tools; `notifications/tools/list_changed` announces them. */
+  readonly tools?: NonNullable<ServerScript['tools']>;
+  /** Sends any message, valid or not. */
+  readonly send?: unknown;
+  /** True: ends the streams on which clients wait for changes. Default false. */
+  readonly endStreams?: boolean;
+  /** For an HTTP server: false refuses every connection from now on, true accepts them again. Default: as before. */
+  readonly listening?: boolean;
 }

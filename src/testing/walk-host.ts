@@ -19,7 +19,8 @@ import { walkEdgePath, type EdgeEvent, type EdgePath } from './edge-paths.js';
 import type { TransitionCoverage } from './transition-coverage.js';
 
 /** What a troupe of the host needs for a walk. Other options are the host's own. */
-export type WalkOptions = Required<Pick<TroupeOptions, 'servers' | 'machines' | 'clock' | 'cache'>>;
+export type WalkOptions = Required<Pick<TroupeOptions, 'servers' | 'machines' | 'clock' | 'cache'>> &
+  Pick<TroupeOptions, 'auth'>;
 
 /** What a walk shows after the start and after each event. */
 export interface WalkedStep {

@@ -19,7 +19,7 @@ const loadedWith = (path: string): string[] => [...reachable(bundle, [path], ['v
 const isOwn = (path: string): boolean => bundle.has(path);
 
 const CODE = Object.values(packageManifest().exports).flatMap((each) =>
-  typeof each === 'string' ? [] : [each.import.default, each.require.default],
+  typeof each === 'string' ? [] : [each.import, each.require ?? []].flat().map((entry) => entry.default),
 );
 
 describe('importing the package', () => {

@@ -41,6 +41,7 @@ const ROOMS = [
   'src/requests',
   'src/actors',
   'src/auth',
+  'src/fleet',
   'src/adapters',
   'src/options.ts',
   'src/supervision',
@@ -59,10 +60,21 @@ const ROOMS = [
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
   'src/auth': ['stores', 'account'],
-  'src/cli': ['arguments', 'output', 'prompts', 'background', 'console', 'recordings', 'commands', 'declarations'],
+  'src/testing': ['http', 'walks'],
+  'src/cli': [
+    'arguments',
+    'output',
+    'prompts',
+    'background',
+    'console',
+    'serving',
+    'recordings',
+    'commands',
+    'declarations',
+  ],
   'src/config': ['entry', 'hosts', 'files'],
   'src/event-log': ['format', 'record', 'replay', 'report'],
-  'src/gateway': ['upstream', 'client', 'http', 'stdio'],
+  'src/gateway': ['upstream', 'client', 'http', 'stdio', 'metrics'],
   'src/transports': ['http', 'stdio'],
 };
 const ORDER = ROOMS.flatMap((room) => [...(FOLDERS[room] ?? []).map((folder) => `${room}/${folder}`), room]);

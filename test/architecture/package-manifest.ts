@@ -12,7 +12,8 @@ export interface EntryConditions {
   readonly 'module-sync': Entry;
   readonly module: string;
   readonly bun: string;
-  readonly require: Entry;
+  /** Absent for what is published once, as modules. */
+  readonly require?: Entry;
   readonly default: string;
 }
 

@@ -29,7 +29,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
-      FoundTool ToolField ToolSearchOptions
+      Fleet FoundTool ToolField ToolSearchOptions
       CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
@@ -138,11 +138,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
   {
     subpath: './gateway',
     target: 'src/gateway/index',
-    values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
+    values: names(`createGateway createJwtVerifier serveHttp serveMetrics serveStdio`),
     types: names(`
       Offer OfferMode OfferOptions
       Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession RequestHeaders RequestTerms
-      HttpService JwtVerifierOptions ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
+      HttpService JwtVerifierOptions MetricsService MissingServer ProtectedResource Readiness ServeHttpOptions ServeMetricsOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
   {
@@ -152,7 +152,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
       createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
       errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
-      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost
+      HOST_POLICY HOST_START hostCommands transitionCoverage walkHost walkWithServers serverModel beyondReach controlHttpServer
     `),
     types: names(`
       Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
@@ -160,7 +160,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
       PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
       MatchRequests RecordedRequest UnmatchedRequest RunOptions
-      ConnectionMachine HostCommand HostModel HostUnderCommands HostUnderTest TransitionCoverage WalkedStep WalkOptions
+      CausedBy ConnectionMachine ControlledHttpServer HostCommand HostModel HostUnderCommands HostUnderTest HttpReply
+      HttpServerOptions ServerWalkOptions TransitionCoverage WalkedStep WalkOptions
       MessageHeaders RequestHeaders RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions SendOptions
       ServerScript ServerSettings SessionTransport StopPolicy TaskState TransportKind TransportNotice Wait
     `),
@@ -221,6 +222,30 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       CallLimits CatalogTool CodeBridge CodeLimits CodeModeOptions Confirm FoundTool JsonObject MediaBlock RunCode ShownResult
       ToolField ToolSearchOptions ToolSource
     `),
+  },
+  {
+    subpath: './fleet',
+    target: 'src/fleet/index',
+    values: names('FleetError createFleet createMemoryEngine'),
+    types: names(
+      'Fleet FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine FleetOptions PutTerms StopFleet',
+    ),
+  },
+  {
+    subpath: './fleet-redis',
+    target: 'src/adapters/fleet-redis',
+    values: names('FleetError createRedisEngine'),
+    types: names(
+      'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine PutTerms RedisEngineOptions StopFleet',
+    ),
+  },
+  {
+    subpath: './fleet-nats',
+    target: 'src/adapters/fleet-nats',
+    values: names('FleetError createNatsEngine'),
+    types: names(
+      'EngineOptions FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine NatsEngineOptions PutTerms StopFleet',
+    ),
   },
   {
     subpath: './opentelemetry',

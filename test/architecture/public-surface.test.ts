@@ -71,7 +71,7 @@ function errorCodes(text: string): Record<string, unknown> {
   return codes;
 }
 
-/** Only a program that can load no module with `require`, such as Jest, gets the second copy. */
+/** Only a program that can load no module with `require`, such as Jest, gets the second copy; of a fleet there is none. */
 function conditionsOf(target: string): EntryConditions {
   const module = { types: `./dist/${target}.d.ts`, default: `./dist/bundle/${target}.js` };
   return {
@@ -79,7 +79,9 @@ function conditionsOf(target: string): EntryConditions {
     'module-sync': module,
     module: module.default,
     bun: module.default,
-    require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
+    ...(!target.includes('fleet') && {
+      require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
+    }),
     default: module.default,
   };
 }

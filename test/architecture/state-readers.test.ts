@@ -15,6 +15,7 @@ const WALKERS: Readonly<Record<string, string>> = {
   'src/event-log/replay/divergence.ts': 'compares the values of a recording and of its replay',
   'src/event-log/replay/folded-actor.ts': 'answers the guard `stateIn`, which the chart itself uses',
   'src/charts/chart-lookup.ts': 'finds the active states of a chart that is drawn',
+  'visualizer/src/words/names.ts': 'writes every active state of a chart in words',
   'visualizer/src/log/visits.ts': 'counts the visits of every state of a chart that is drawn',
 };
 

@@ -175,12 +175,12 @@ describe('the page beside a running troupe', () => {
     await page.page.locator('.force input').click();
     await page.page.locator('.command ::-p-text(Retry)').click();
     await expectText(page, '.rejection', (text) =>
-      text.includes('connection.retry is not accepted in ready'),
+      text.includes('Retry while ready: not possible in this state'),
     );
     await expectAccessible(page, 'rejected');
     await page.page.locator('.force input').click();
     await page.show('Events');
-    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('connection.retry'));
+    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('retry is not possible'));
     await page.show('Fleet');
     await page.page.locator('.command ::-p-text(Stop)').click();
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('stopped'));
@@ -192,7 +192,7 @@ describe('the page beside a running troupe', () => {
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('ready'));
     await expectOffered(page, 'files');
     await page.page.locator('.command ::-p-text(Refresh)').click();
-    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Refresh: accepted'));
     const { generation = 0 } = troupe.connection('files')?.status ?? {};
     await page.page.locator('.command ::-p-text(Restart)').click();
     await expect.poll(() => troupe.connection('files')?.status.generation).toBe(generation + 1);
@@ -225,7 +225,7 @@ describe('the page beside a running troupe', () => {
     for (const shown of ['--of-theirs', '"two words"', String.raw`\u{202e}txt.`, LONG.slice(0, 100)])
       expect(await page.text('.question')).toContain(shown);
     expect(await page.text('.question')).toContain('proposes the answers: ${input:where} = over-there');
-    await page.page.locator('.note summary ::-p-text(Not shortened)').click();
+    await page.page.locator('.note summary ::-p-text(The whole entry)').click();
     await page.page.locator('.note summary ::-p-text(args)').click();
     await expectText(page, '.note .json-leaf', (text) => text.includes(LONG));
     expect(await page.texts('.note .json-leaf')).toContain(String.raw`2: "\u{202e}txt."`);
@@ -311,7 +311,7 @@ describe('the page beside a running troupe', () => {
     );
     await page.show('Events');
     await page.page.type('input[type=search]', 'session.lost');
-    await expectText(page, '.event-row', (text) => text.includes('session.lost'));
+    await expectText(page, '.event-row', (text) => text.includes('session lost'));
     for (const view of ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence']) {
       await page.show(view);
       await expectAccessible(page, `${view}, live`);
@@ -402,7 +402,7 @@ describe('the page beside a running troupe', () => {
     const page = await live();
     await page.select('files');
     await page.page.locator('.command ::-p-text(Refresh)').click();
-    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Refresh: accepted'));
     const held: HTTPRequest[] = [];
     await page.page.setRequestInterception(true);
     page.page.on('request', (request) => {
@@ -413,7 +413,7 @@ describe('the page beside a running troupe', () => {
     await expectText(page, '.commands [role=status]', (text) => text === '');
     await expect.poll(() => held.length).toBe(1);
     await held[0]?.continue();
-    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    await expectText(page, '.note.good', (text) => text.includes('Refresh: accepted'));
   });
 
   it('lists the tools again if one was replaced and their number is the same', async () => {

@@ -137,15 +137,17 @@ describe('the page with a recorded log', () => {
     await page.show('Chart');
     await expectActive(page, 'connection.reconnecting.backingOff');
     expect(await page.active()).toEqual(['connection.reconnecting', 'connection.reconnecting.backingOff']);
-    expect(await page.text('.chart-view .toolbar-note')).toBe('Last transition: releaseSession done');
+    expect(await page.text('.chart-view .toolbar-note')).toBe(
+      'Last transition: release of the old session: done',
+    );
     const state = await page.page.waitForSelector('[data-state="connection.reconnecting.backingOff"]');
     const label = await state?.evaluate((element) => element.getAttribute('aria-label'));
-    expect(label).toMatch(/^backingOff, active, entered [3-9] times/);
+    expect(label).toMatch(/^waiting for the next attempt, active, entered [3-9] times/);
     expect(await page.texts('.chart-text.possible')).not.toEqual([]);
     expect(await page.page.$$('.chart-way.taken')).toHaveLength(1);
     await page.rest();
     await state?.hover();
-    await expectText(page, '.chart-tooltip', (text) => text.startsWith('backingOff'));
+    await expectText(page, '.chart-tooltip', (text) => text.startsWith('waiting for the next attempt'));
   });
 
   it('zooms, pans, fits and follows with pointer and keys, and draws the other charts', async () => {
@@ -217,7 +219,9 @@ describe('the page with a recorded log', () => {
     await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
     expect(await page.texts('.lane-name')).toHaveLength(6);
     const story = await page.texts('#lane-story li');
-    expect(story.some((line) => line.startsWith('reconnecting.backingOff from'))).toBe(true);
+    expect(story.some((line) => line.startsWith('reconnecting: waiting for the next attempt from'))).toBe(
+      true,
+    );
     const colors = (await page.page.evaluate(`{
       const canvas = document.querySelector('.timeline-canvas');
       const { data } = canvas.getContext('2d').getImageData(0, 26, canvas.width, 180);
@@ -227,7 +231,7 @@ describe('the page with a recorded log', () => {
     for (const [name, mark] of [
       ['files', 'rejection'],
       ['files', 'call'],
-      ['git', 'list'],
+      ['git', 'list change'],
     ] as const) {
       await page.page.locator(`.lane-name ::-p-text(${name})`).click();
       await expectText(page, '#lane-story li', (text) => text.startsWith(`${mark} at`));
@@ -323,19 +327,21 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.events .toolbar-note', (text) => /^\d+ entries$/.test(text));
     await page.page.locator('.chip.kind-rejection').click();
     await expectText(page, '.events .toolbar-note', (text) => text.startsWith('1 of '));
-    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('is not accepted in ready'));
+    await expectText(page, '.event-row.kind-rejection', (text) =>
+      text.includes('retry is not possible while ready'),
+    );
     await page.page.locator('.event-row').click();
     await expectText(
       page,
       '.reading',
-      (text) => text.includes('As recorded in the log') && text.includes('connection.retry'),
+      (text) => text.includes('As recorded in the log') && text.includes('retry is not possible'),
     );
     await page.page.locator('.chip.kind-rejection').click();
     await page.page.type('input[type=search]', 'session.lost');
     await expectText(page, '.events .toolbar-note', (text) => text.startsWith('2 of '));
     await page.page.locator('.event-row').click();
     await expectText(page, '.diff tbody tr', (text) =>
-      /state\s+"ready.*\s+"reconnecting\.releasing/.test(text),
+      /state\s+"ready.*\s+"reconnecting: making sure/.test(text),
     );
     await page.click('Go to this moment');
     await expectText(page, '.when', (text) => text.startsWith('Past'));
@@ -355,7 +361,7 @@ describe('the page with a recorded log', () => {
     await page.page.waitForSelector('.sequence-row');
     await page.page.evaluate('document.querySelector(".sequence .virtual-list").scrollTop = 0');
     await expectText(page, '.sequence-row', (text) =>
-      text.includes('files · effects to files: openTransport done'),
+      text.includes('files · work to files: opening the transport: done'),
     );
     const rows = await page.texts('.sequence-row');
     expect(rows.some((row) => /files · server to files: initialize ↩ · \d+ ms/.test(row))).toBe(true);

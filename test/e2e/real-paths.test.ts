@@ -1,21 +1,21 @@
 /**
- * Paths through the charts with a real process as the server, which tests control while it runs: a child over a separate
- * socket, a remote server over the channel to its parent. Covers every transition of the connection and manager charts
- * except the few in `exempt.ts`.
+ * Every transition of the connection chart that a server, a host or time can cause, with real processes and real HTTP, and
+ * every transition of the manager chart. The connection's paths and servers are those that hosts use (`mcp-troupe/testing`).
  */
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActorOptions, AnyActorLogic, InspectionEvent } from 'xstate';
+import { createTroupe } from '../../src/runtime/troupe.js';
+import { edgePaths } from '../../src/testing/edge-paths.js';
+import { transitionCoverage } from '../../src/testing/transition-coverage.js';
+import type { CausedBy } from '../../src/testing/walks/causes.js';
+import { beyondReach, serverModel } from '../../src/testing/walks/server-model.js';
+import { walkWithServers } from '../../src/testing/walks/walk-with-servers.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { count, missing, summaries } from './real-paths/account.js';
-import { childPaths } from './real-paths/child-paths.js';
-import { commandPaths } from './real-paths/command-paths.js';
-import { endPaths } from './real-paths/end-paths.js';
-import { EXEMPT } from './real-paths/exempt.js';
+import { count, missing, summary } from './real-paths/account.js';
 import { fleetPaths } from './real-paths/fleet-paths.js';
-import { useLives } from './real-paths/life.js';
-import { remotePaths } from './real-paths/remote-paths.js';
-import { subscriptionPaths } from './real-paths/subscription-paths.js';
+import { LIMIT_MS, useLives } from './real-paths/life.js';
 
 const watched = vi.hoisted(() => ({ count: undefined as ((event: InspectionEvent) => void) | undefined }));
 
@@ -28,38 +28,48 @@ vi.mock('xstate', async (original) => {
   return { ...xstate, createActor };
 });
 
-// These two are replaced because no other way leads an error of Troupe itself into a real connection.
-vi.mock('../../src/actors/restore-preferences.js', async (original) => {
-  const real = await original<typeof import('../../src/actors/restore-preferences.js')>();
-  const { failSoon, isMade } = await import('./real-paths/mistake.js');
-  const restorePreferences: typeof real.restorePreferences = (...given) =>
-    isMade('restoring') ? failSoon() : real.restorePreferences(...given);
-  return { ...real, restorePreferences };
-});
-
-vi.mock('../../src/actors/report-list.js', async (original) => {
-  const real = await original<typeof import('../../src/actors/report-list.js')>();
-  const { fail, isMade } = await import('./real-paths/mistake.js');
-  const reportProblems: typeof real.reportProblems = (...given) =>
-    isMade('adopting') ? fail() : real.reportProblems(...given);
-  return { ...real, reportProblems };
-});
+const main = fileURLToPath(new URL('../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url));
+/** Walks at a time: most of the time of each is spent on its processes. */
+const LANES = 6;
 
 useLeakCheck();
 useCrashWatch();
 useLives();
 watched.count = count;
 
-childPaths();
-commandPaths();
-endPaths();
-remotePaths();
-subscriptionPaths();
+describe('with real servers', { timeout: LIMIT_MS * 4 }, () => {
+  it('every transition of a connection that has a cause outside of Troupe is taken.', async () => {
+    const model = serverModel();
+    const search = edgePaths(model.machine, model);
+    const coverage = transitionCoverage();
+    const last: Partial<Record<CausedBy, number>> = {};
+    // Long paths first: they take the transitions of short ones.
+    const paths = search.paths.toReversed().values();
+    const failures: unknown[] = [];
+    const lane = async (): Promise<void> => {
+      for (const path of paths) {
+        if (failures.length > 0 || !coverage.missing.includes(path.edge)) continue;
+        const host = { coverage, open: (options: object) => createTroupe({ ...options }) };
+        const by = await walkWithServers(path, host, { main }).catch((error: unknown) => {
+          failures.push(error);
+          return 'troupe' as const;
+        });
+        last[by] = (last[by] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    expect(failures).toEqual([]);
+    process.stdout.write(`with real servers: ${coverage.summary}, by ${JSON.stringify(last)}\n`);
+    expect(coverage.missing).toEqual(search.missing);
+    expect(Object.keys(beyondReach(coverage.missing))).toHaveLength(16);
+  });
+});
+
 fleetPaths();
 
 describe('with real processes', () => {
-  it('every transition that a process can cause is taken.', () => {
-    for (const summary of summaries()) process.stdout.write(`with real processes: ${summary}\n`);
-    expect(missing().toSorted()).toEqual(Object.keys(EXEMPT).toSorted());
+  it('every transition of the manager is taken.', () => {
+    process.stdout.write(`with real processes: ${summary()}\n`);
+    expect(missing()).toEqual([]);
   });
 });

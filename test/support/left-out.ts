@@ -1,4 +1,4 @@
-/** The tests that do not run on this system: see `tools/wine/left-out.mjs` and `tools/missing-shells.mjs`. */
+/** The tests that do not run on this system: see `tools/wine/left-out.mjs` and `tools/optional-programs.mjs`. */
 import process from 'node:process';
 
 interface LeftOut {
@@ -13,8 +13,15 @@ const { leftOut } = (await import(new URL('../../tools/wine/left-out.mjs', impor
   leftOut(wine: string | undefined): readonly LeftOut[];
 };
 
-const { missingShells } = (await import(new URL('../../tools/missing-shells.mjs', import.meta.url).href)) as {
-  missingShells(): readonly LeftOut[];
+const { missingPrograms, programPath } = (await import(
+  new URL('../../tools/optional-programs.mjs', import.meta.url).href
+)) as {
+  missingPrograms(): readonly LeftOut[];
+  programPath(program: string): string | undefined;
 };
 
-export const LEFT_OUT = process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingShells();
+/** Where a program is that not every machine has; undefined if it is missing. */
+export { programPath };
+
+export const LEFT_OUT =
+  process.platform === 'win32' ? leftOut(process.env['TROUPE_WINE']) : missingPrograms();

@@ -100,7 +100,7 @@ export class Watch {
   /** A logger for the troupe. */
   get logger() {
     const log = (message, details) => this.keep([message, details]);
-    return { debug: log, warn: log, error: log };
+    return { debug: log, info: log, warn: log, error: log };
   }
 
   addConfigError(message, server = '') {

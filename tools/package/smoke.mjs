@@ -44,7 +44,8 @@ const checks = {
   },
   'every entry point loads': () => node('import-every-entry-point.mjs'),
   'the adapters load beside their frameworks': () => {
-    for (const framework of ['ai', 'langchain', '@langchain/core']) link(framework);
+    const nats = ['jetstream', 'kv', 'transport-node'].map((name) => `@nats-io/${name}`);
+    for (const framework of ['ai', 'langchain', '@langchain/core', '@redis/client', ...nats]) link(framework);
     node('import-every-entry-point.mjs');
   },
   'the command knows its version': () => {

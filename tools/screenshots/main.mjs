@@ -17,7 +17,7 @@ const IMAGES = join(ROOT, 'docs/images');
 
 const sources = await loadSources();
 const { launchChromium } = await sources.load('/test/browser/chromium.ts');
-const { PICTURES, takePicture } = await sources.load('/test/browser/pictures.ts');
+const { PICTURES, takePicture } = await sources.load('/tools/screenshots/pictures.ts');
 const { Visualizer } = await sources.load('/test/browser/visualizer-page.ts');
 const { makeScene, playScene } = await sources.load('/test/browser/visualizer-scene.ts');
 const { FileSource } = await sources.load('/src/inspector/file-source.ts');

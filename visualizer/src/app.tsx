@@ -10,6 +10,7 @@ import { Nothing } from './parts/nothing.js';
 import { ReportNotice } from './parts/report-notice.js';
 import { SimulateView } from './simulate/simulate-view.js';
 import { stepBy } from './state/moves.js';
+import { switchNaming } from './state/naming.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, useMoment, usePage, usePageContext, useTimes } from './state/page-context.js';
 import { count } from './state/times.js';
@@ -18,6 +19,7 @@ import { DetailsView } from './views/details-view.js';
 import { EventsView } from './views/events-view.js';
 import { FleetView } from './views/fleet-view.js';
 import { Header } from './views/header.js';
+import { KeysHelp } from './views/keys-help.js';
 import { Scrubber } from './views/scrubber.js';
 import { SequenceView } from './views/sequence-view.js';
 import { TimelineView } from './views/timeline-view.js';
@@ -51,6 +53,7 @@ export function App() {
     <MomentProvider>
       <div class={classes.filter((name) => name !== false).join(' ')}>
         <Header />
+        <KeysHelp />
         <Banners page={page} />
         {isShown && page.link.kind !== 'reading' ? <Stage page={page} /> : <Waiting page={page} />}
       </div>
@@ -252,6 +255,8 @@ function useKeys(): void {
       else if (key === 'l') state.change({ cursor: null });
       else if (key === 'Escape')
         state.change(state.page.reading === null ? { call: null } : { reading: null });
+      else if (key === 'n') switchNaming(state);
+      else if (key === '?') state.change({ hasKeysHelp: true });
       else if (key === '/') {
         event.preventDefault();
         document.querySelector<HTMLInputElement>('input[type=search]')?.focus();

@@ -7,12 +7,14 @@ import { AddressBar } from './link/address-bar.js';
 import { FIRST_COMPARISON, movedBy } from './compare/comparison.js';
 import type { BookSummary, News } from './log/desk-messages.js';
 import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
+import { keptNaming } from './state/naming.js';
 import { PageState } from './state/page.js';
 import { Runtime, takeAccess } from './state/runtime.js';
 import { PageContextProvider } from './state/page-context.js';
 import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
 import { startWorker } from './worker/start-workers.js';
+import { namesOf } from './words/names.js';
 
 const state = new PageState();
 const log = new LogClient(startWorker('log'), hear);
@@ -28,7 +30,8 @@ function hear(news: News): void {
       state.change({ charts: { ...news.charts, ...state.page.hello?.charts } });
       // Lays out the chart that is viewed most in advance.
       const { connection } = news.charts;
-      if (connection !== undefined) layouts.prepare(connection.hash, connection.model);
+      if (connection !== undefined)
+        layouts.prepare(connection.hash, connection.model, namesOf('connection', state.page.isRaw));
       break;
     }
     case 'hello':
@@ -117,6 +120,7 @@ function open(files: readonly File[], title: string): void {
 const enclosed = takeEnclosedLog();
 
 followTheme();
+state.change({ isRaw: keptNaming() });
 if (enclosed !== undefined) open([enclosed], 'shared log');
 else if (access !== undefined) {
   state.change({ link: { kind: 'connecting' } });

@@ -9,6 +9,7 @@ import { expectReplays } from 'mcp-troupe/event-log';
 import { connectionMachine } from 'mcp-troupe/machines';
 import {
   connectionModel,
+  controlHttpServer,
   controlProgram,
   createControlledClock,
   createScriptedServer,
@@ -17,10 +18,12 @@ import {
   HOST_POLICY,
   HOST_START,
   hostCommands,
+  serverModel,
   silent,
   tool,
   transitionCoverage,
   walkHost,
+  walkWithServers,
 } from 'mcp-troupe/testing';
 import { openHost } from './host.mjs';
 
@@ -132,6 +135,46 @@ describe('every transition of a connection', () => {
       });
     console.log(coverage.summary);
     assert.deepEqual(coverage.missing, []);
+  });
+});
+
+describe('a connection with real servers', () => {
+  const model = serverModel();
+  const coverage = transitionCoverage();
+
+  it('is shown, whatever a process or an address does', async () => {
+    // A sample, for a fast suite. Without the limit, these are all the paths.
+    const { paths } = edgePaths(model.machine, { ...model, maxSnapshots: 60 });
+    const walks = paths.toReversed().values(); // long ones first: they take the transitions of short ones
+    const lane = async () => {
+      for (const path of walks) {
+        if (!coverage.missing.includes(path.edge)) continue;
+        let host;
+        await walkWithServers(path, {
+          coverage,
+          open: (options) => (host = openHost(options)).troupe,
+          check: ({ status: { server, state } }) =>
+            assert.ok(host.line(server).startsWith(`${server} ${state}`)),
+        });
+      }
+    };
+    await Promise.all([lane(), lane(), lane(), lane()]);
+    console.log(`with real servers: ${coverage.summary}`);
+    assert.ok(paths.length > 50);
+    for (const { edge } of paths) assert.ok(!coverage.missing.includes(edge), edge);
+  });
+
+  it('is shown when its address refuses, is down, and is back', async () => {
+    const remote = await controlHttpServer({ on: { initialize: { http: { status: 503 } } } });
+    const docs = { ...remote.config, policy: { maxAttempts: 1, exhausted: { remoteEveryMs: 0 } } };
+    const { troupe, line } = openHost({ servers: { docs } });
+    await troupe.start();
+    assert.match(line('docs'), /^docs failed: .*503/);
+    await remote.send({ script: {} });
+    await troupe.connection('docs').retry();
+    assert.equal(line('docs'), 'docs ready, 1 tools');
+    await troupe.close();
+    await remote.close();
   });
 });
 

@@ -30,6 +30,9 @@ export type MachineName = (typeof MACHINE_NAMES)[number];
 export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
@@ -123,6 +126,17 @@ export const OFFER_MODES = ['all', 'search', 'auto'] as const satisfies readonly
 /** Tokens of a model. */
 export function toTokens(text: string): number {
   return wholeNumber(text, 0, MAX_TIMER_MS, 'tokens');
+}
+
+/** Names of servers. */
+export function collectName(name: string, before: readonly string[] = []): readonly string[] {
+  if (name === '') throw new InvalidArgumentError('The name is empty.');
+  return [...before, name];
+}
+
+/** At least one. */
+export function toLimit(text: string): number {
+  return wholeNumber(text, 1, MAX_TIMER_MS);
 }
 
 /** How many. */

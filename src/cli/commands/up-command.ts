@@ -9,8 +9,11 @@ import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { isOfTheFiles } from '../output/plain-lines.js';
 import type { RecordOptions } from '../../event-log/record/record-options.js';
-import type { Flags } from '../arguments/flags.js';
+import type { Flags, LogFormat } from '../arguments/flags.js';
+import { systemClock } from '../../ports.js';
 import { makeTroupe, withTroupe } from '../make-troupe.js';
+import { JsonLog } from '../output/json-log.js';
+import { warningOfProcessOne } from '../process-one.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteWarnings } from '../output/server-notes.js';
 import { openView } from '../console/up-view.js';
@@ -33,6 +36,7 @@ export interface UpFlags extends Flags, InspectionFlags {
   readonly recordWire?: boolean;
   /** Whether to record the content of messages too. Default: false. */
   readonly recordBodies?: boolean;
+  readonly logFormat?: LogFormat;
 }
 
 /**
@@ -48,17 +52,29 @@ export async function up(
 ): Promise<ExitCode> {
   const record = recordOf(flags);
   const configuration = await readConfiguration(flags);
-  noteWarnings(configuration.warnings, configuration.names, terminal);
-  if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
+  const log = flags.logFormat === 'json' ? new JsonLog(terminal, systemClock, flags.verbose) : undefined;
+  // The records in JSON have them.
+  if (log === undefined) noteWarnings(configuration.warnings, configuration.names, terminal);
+  const inform = (text: string): void =>
+    log === undefined ? terminal.note(`troupe: ${text}`) : log.info(text);
+  const ofProcessOne = warningOfProcessOne(process.pid);
+  if (ofProcessOne !== undefined && log === undefined) inform(ofProcessOne);
+  if (ofProcessOne !== undefined) log?.warn(ofProcessOne);
+  if (!flags.json && log === undefined) await askAboutWaiting(configuration.discovery, terminal, stdin);
   const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
-  const telemetry = await registeredTelemetry((why) => terminal.note(oneLine(`troupe: ${why}`)));
-  const choice = { watch: true, record, askInput, telemetry };
+  const telemetry = await registeredTelemetry((why) =>
+    log === undefined ? terminal.note(oneLine(`troupe: ${why}`)) : log.warn(why),
+  );
+  const choice = { watch: true, record, askInput, telemetry, logger: log };
   const troupe = makeTroupe(flags, configuration, terminal, choice);
-  const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
+  const note =
+    flags.verbose || log !== undefined
+      ? () => {}
+      : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, { terminal, stdin, host: process });
   try {
     return await withTroupe(troupe, terminal, async (signal) => {
-      const forget = await openUpInspection(troupe, flags, terminal);
+      const forget = await openUpInspection(troupe, flags, terminal, inform);
       try {
         return await untilStopped(troupe, signal, note);
       } finally {
@@ -148,6 +164,7 @@ async function openUpInspection(
   troupe: Pick<Troupe, 'inspect'>,
   { inspect, stately = false, json }: InspectionFlags,
   terminal: Terminal,
+  inform: (text: string) => void,
 ): Promise<() => Promise<void>> {
   if (inspect === undefined && !stately) return async () => {};
   const title = basename(process.cwd()) || 'troupe up';
@@ -155,8 +172,8 @@ async function openUpInspection(
   const { url, statelyUrl } = await opened(
     troupe.inspect({ port, title: `${title} (${process.pid})`, stately }),
   );
-  terminal.note(`troupe: inspect it at ${url}`);
+  inform(`inspect it at ${url}`);
   if (statelyUrl !== undefined)
-    terminal.note(`troupe: Stately's hosted inspector, which receives all events: ${statelyUrl}`);
+    inform(`Stately's hosted inspector, which receives all events: ${statelyUrl}`);
   return showInspection({ title, mode: 'live', url, opens: inspect !== undefined && !json }, terminal);
 }

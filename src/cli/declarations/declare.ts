@@ -1,6 +1,6 @@
 /** What the declarations of commands share. */
-import type { Command } from 'commander';
-import type { Flags } from '../arguments/flags.js';
+import { type Command, Option } from 'commander';
+import { LOG_FORMATS, type Flags } from '../arguments/flags.js';
 import type { ExitCode } from '../exit.js';
 import type { Terminal } from '../output/terminal.js';
 
@@ -11,4 +11,12 @@ export type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) =
 
 export function addCommand(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
+}
+
+/** `undefined` is text. */
+export function logFormatOption(): Option {
+  return new Option(
+    '--log-format <format>',
+    'form of the log on stderr: text (default), or one JSON object a line',
+  ).choices(LOG_FORMATS);
 }

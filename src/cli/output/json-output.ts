@@ -123,6 +123,8 @@ export interface ServeJson {
   readonly url: string;
   /** The file with the token that clients must send. Absent if the token was given, or if there is none. */
   readonly tokenFile?: string;
+  /** With `--metrics`: where Prometheus reads metrics. */
+  readonly metricsUrl?: string;
 }
 
 /** One thing that `doctor` examined. */

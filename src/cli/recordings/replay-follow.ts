@@ -11,13 +11,7 @@ import type { LogHeader } from '../../event-log/format/entry.js';
 import { LogReplay } from '../../event-log/replay/replay-log.js';
 import type { ReplayAgainst } from '../../event-log/replay/replay-machines.js';
 import { systemClock } from '../../ports.js';
-import {
-  loadAgainst,
-  noteOtherCharts,
-  reportOn,
-  toJson,
-  type ReplayFlags,
-} from './replay-command.js';
+import { loadAgainst, noteOtherCharts, reportOn, toJson, type ReplayFlags } from './replay-command.js';
 import { EXIT, type ExitCode, listenForStop, UsageError } from '../exit.js';
 import { renderChange, renderReplay } from '../output/replay-text.js';
 import { oneLine, type Terminal } from '../output/terminal.js';

@@ -47,13 +47,15 @@ export interface SessionPorts {
   readonly mostOfOne: number;
 }
 
+/** Nothing has happened yet, so a proxy may pass the request to another process. */
+const DRAINING: Refused = { status: 503, error: SHUTTING_DOWN, headers: { 'retry-after': '1' } };
 /** Unread bytes of all sessions of one subject. */
 const MAX_UNREAD = 64 * 1_024 * 1_024;
 
 export class HttpSessions {
   readonly #ports: SessionPorts;
   readonly #open = new Map<string, Open>();
-  #isClosing = false;
+  #isDraining = false;
 
   constructor(ports: SessionPorts) {
     this.#ports = ports;
@@ -89,7 +91,7 @@ export class HttpSessions {
     { subject }: Caller,
     place: Route,
   ): Promise<void> {
-    if (this.#isClosing) return refuse(response, { status: 503, error: SHUTTING_DOWN });
+    if (this.#isDraining) return refuse(response, DRAINING);
     const { gateway, clock, logger, events } = this.#ports;
     const full = this.#makeRoom(subject);
     if (full !== undefined) return refuse(response, full);
@@ -155,9 +157,14 @@ export class HttpSessions {
     await open?.http.close();
   }
 
+  /** Refuses new sessions. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
   /** Refuses new sessions and requests, waits up to the limit for those in flight, and ends all sessions. */
   async close(gracePeriodMs: number, hurried: Promise<void>): Promise<void> {
-    this.#isClosing = true;
+    this.drain();
     const all = [...this.#open.values()];
     for (const { http } of all) http.conversation.refuseNew(SHUTTING_DOWN);
     const settled = Promise.all(all.map(({ http }) => http.conversation.settled()));

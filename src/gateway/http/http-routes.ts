@@ -7,6 +7,7 @@ import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
+import type { Readiness } from '../readiness.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
@@ -15,7 +16,7 @@ import { isStateless, type HttpExchanges } from './http-exchanges.js';
 import type { HttpSessions, Route } from './http-client-sessions.js';
 
 const METHODS = 'GET, POST, DELETE';
-/** Container platforms and load balancers request these, under any host name and without a token. The answer reveals nothing. */
+/** Container platforms and load balancers request these, under any host name and without a token. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/healthz', '/livez', '/readyz']);
 const NOTHING_HERE: Refused = {
   status: 404,
@@ -59,7 +60,8 @@ export interface RoutesOptions {
   readonly origin: URL;
   readonly maxBodyBytes: number;
   /** Whether the service accepts no further sessions. */
-  readonly isClosing: () => boolean;
+  readonly isDraining: () => boolean;
+  readonly readiness: () => Readiness;
   /** A request on this connection may be answered. */
   readonly admitted: (connection: Socket) => void;
   readonly clock: Clock;
@@ -84,7 +86,9 @@ export class HttpRoutes {
     const { headers, method, url = '' } = request;
     const [path = ''] = url.split('?');
     const isProbe = PROBES.has(path) && (method === 'GET' || method === 'HEAD');
-    if (isProbe) return this.#probed(path, response);
+    if (isProbe) return this.#probed(path, request, response);
+    // A proxy, or a client, finds another process by its next connection.
+    if (this.#options.isDraining()) response.setHeader('connection', 'close');
     const refusal = access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
@@ -105,9 +109,17 @@ export class HttpRoutes {
     return this.#converse({ request, response, caller, place });
   }
 
-  #probed(path: string, response: ServerResponse): void {
-    const isLeaving = path === '/readyz' && this.#options.isClosing();
-    answerJson(response, isLeaving ? 503 : 200, { status: isLeaving ? 'closing' : 'ok' });
+  /** The names of servers are only for those who may use them. */
+  async #probed(path: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (path !== '/readyz') return answerJson(response, 200, { status: 'ok' });
+    const { access, isDraining, origin, readiness } = this.#options;
+    const { status, missing } = readiness();
+    const verdict = isDraining() ? 'draining' : status;
+    const isAdmitted =
+      access.refusal(headers) === undefined &&
+      !isRefused(await access.caller(headers, new URL('/mcp', origin)));
+    const body = { status: verdict, ...(isAdmitted && missing.length > 0 && { missing }) };
+    answerJson(response, verdict === 'ready' ? 200 : 503, body);
   }
 
   async #converse(exchange: Exchange): Promise<void> {

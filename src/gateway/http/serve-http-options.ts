@@ -44,6 +44,11 @@ export interface ServeHttpOptions {
    * them. Default 1,000.
    */
   readonly maxHttpSessions?: number;
+  /**
+   * Servers without which `/readyz` answers 503, by name. Default: one server that works is enough; with `failClosed` of the
+   * gateway, all servers are required.
+   */
+  readonly requiredServers?: readonly string[];
   /** Maximum size of a request body, in bytes. Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /** Limits for the messages that are kept of each session, so that a broken stream can be resumed. */
@@ -75,6 +80,7 @@ const SCHEMA: Schema = {
     allowedHosts: TEXTS,
     allowedOrigins: TEXTS,
     maxHttpSessions: COUNT,
+    requiredServers: TEXTS,
     maxBodyBytes: COUNT,
     events: { type: 'object', properties: { maxBytes: AMOUNT, maxAgeMs: AMOUNT } },
     gracePeriodMs: AMOUNT,
@@ -87,7 +93,7 @@ const SCHEMA: Schema = {
 /** Objects of the host, and the functions that each must have. */
 const PORTS = {
   clock: ['now', 'setTimeout', 'clearTimeout'] satisfies readonly (keyof Clock)[],
-  logger: ['debug', 'warn', 'error'] satisfies readonly (keyof Logger)[],
+  logger: ['debug', 'info', 'warn', 'error'] satisfies readonly (keyof Logger)[],
 } satisfies { readonly [K in keyof ServeHttpOptions]?: readonly string[] };
 
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;

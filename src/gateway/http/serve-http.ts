@@ -11,14 +11,13 @@
  * H4. Nothing is left after `close()`. The gateway itself stays open: its creator closes it.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { ConfigError } from '../../errors.js';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { guardedLogger, systemClock, type Logger } from '../../ports.js';
 import { HEADER_LIMITS, limitConnections } from '../../transports/http/server-limits.js';
 import { isLoopback } from '../../text/host-reach.js';
 import { settlesWithin } from '../../async/timers.js';
-import { messageOf, reasonOf } from '../../text/error-message.js';
+import { messageOf } from '../../text/error-message.js';
 import { RPC } from '../client/client-message.js';
 import { DEFAULT_GRACE_PERIOD_MS, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
@@ -27,6 +26,7 @@ import { refuse } from './http-answers.js';
 import { HttpExchanges } from './http-exchanges.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
+import { listen } from './listen.js';
 import { checkHttpOptions, hostName, type ServeHttpOptions } from './serve-http-options.js';
 import { parseUrl } from '../../text/parse-url.js';
 
@@ -52,6 +52,22 @@ export interface HttpService {
    * ```
    */
   close(options?: DrainOptions): Promise<void>;
+  /**
+   * Refuses new sessions with status 503, and `/readyz` says `draining`, so that a load balancer sends new clients elsewhere.
+   * Open sessions go on, and requests without a session are still answered. `close` does this first. Idempotent.
+   *
+   * @example
+   * ```ts
+   * import { setTimeout } from 'node:timers/promises';
+   * import { createGateway, serveHttp } from 'mcp-troupe/gateway';
+   *
+   * const service = await serveHttp(createGateway({ config: '.mcp.json' }));
+   * service.drain();
+   * await setTimeout(5_000); // the load balancer has noticed
+   * await service.close();
+   * ```
+   */
+  drain(): void;
 }
 
 const MAX_CONNECTIONS = 2_048;
@@ -69,8 +85,6 @@ const PROBE_AFTER_MS = 30_000;
 const MAX_HEADER_BYTES = 16 * 1_024;
 const DEFAULT_MAX_HTTP_SESSIONS = 1_000;
 const DEFAULT_MAX_BODY_BYTES = 4 * 1_024 * 1_024;
-/** The system's codes for an unknown address. */
-const NO_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL']);
 /** Time limit for clients to read the rest when the service closes, milliseconds. */
 const FLUSH_MS = 1_000;
 
@@ -93,7 +107,7 @@ const FLUSH_MS = 1_000;
  * ```
  */
 export async function serveHttp(
-  gateway: Pick<Gateway, 'answer' | 'connect' | 'serverNames'>,
+  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'>,
   options: ServeHttpOptions = {},
 ): Promise<HttpService> {
   checkHttpOptions(options);
@@ -109,8 +123,7 @@ export async function serveHttp(
     keepAliveInitialDelay: PROBE_AFTER_MS,
   });
   const admitted = limitConnections(server, MAX_CONNECTIONS);
-  await listen(server, port, host);
-  const { port: taken } = server.address() as AddressInfo;
+  const taken = await listen(server, port, host);
   const own = new URL(`http://${hostName(host)}:${taken}`);
   const origin = new URL(new URL(options.publicUrl ?? own).origin);
   const { events, maxHttpSessions = DEFAULT_MAX_HTTP_SESSIONS } = options;
@@ -127,7 +140,7 @@ export async function serveHttp(
   });
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let closing: Promise<void> | undefined;
-  const isClosing = (): boolean => closing !== undefined;
+  let isDraining = false;
   const routes = new HttpRoutes({
     access,
     sessions,
@@ -135,7 +148,8 @@ export async function serveHttp(
     oauth,
     origin,
     maxBodyBytes,
-    isClosing,
+    isDraining: () => isDraining,
+    readiness: () => gateway.readiness(options.requiredServers),
     admitted,
     clock,
   });
@@ -146,9 +160,14 @@ export async function serveHttp(
     void serve(routes, request, response, logger);
   });
   server.on('error', (error) => logger.error('The HTTP server reports an error.', { reason: error.message }));
+  const drain = (): void => {
+    isDraining = true;
+    sessions.drain();
+  };
   let hurry: () => void = () => {};
   const hurried = new Promise<void>((resolve) => (hurry = resolve));
   const end = async (ms: number): Promise<void> => {
+    drain();
     const isClosed = once(server, 'close');
     await Promise.all([sessions.close(ms, hurried), exchanges.close(ms, hurried)]);
     await answers.read();
@@ -164,6 +183,7 @@ export async function serveHttp(
     get sessions() {
       return sessions.size;
     },
+    drain,
     close: ({ gracePeriodMs: ms = gracePeriodMs } = {}) => {
       if (ms === 0 || closing !== undefined) hurry();
       if (ms === 0 && closing !== undefined) answers.drop();
@@ -207,20 +227,6 @@ function hostsOf(
 /** A page's address becomes its origin. Other programs have origins that are no web addresses. */
 function asBrowsersSay(origin: string): string {
   return (/^https?:/i.test(origin) && parseUrl(origin)?.origin) || origin;
-}
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  const listening = once(server, 'listening');
-  server.listen(port, host);
-  try {
-    await listening;
-  } catch (error) {
-    const code = reasonOf(error);
-    const message = NO_ADDRESS.has(code)
-      ? `${host} is not an address of this computer (${code}): give one such as 127.0.0.1 or 0.0.0.0.`
-      : `Port ${port} of ${host} is not available (${code}): free it, or choose another.`;
-    throw new ConfigError(message, { cause: error });
-  }
 }
 
 // The unread answers of an HTTP server. Closing the server cuts them off, so wait here before closing.

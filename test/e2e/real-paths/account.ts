@@ -1,4 +1,4 @@
-/** Counts the transitions of every chart that the tests of one file take. */
+/** Counts the transitions of the manager chart that the tests of one file take, and finds the actors of both charts. */
 import type { ActorRefFrom, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
@@ -11,7 +11,7 @@ const MACHINES = { connection: connectionMachine, manager: managerMachine };
 
 type Chart = keyof typeof MACHINES;
 
-const edges = Object.values(MACHINES).map((machine) => new ChartEdges(machine));
+const edges = new ChartEdges(managerMachine);
 const latest = new Map<string, AnyActorRef>();
 /** Checks of pending waits, which run after every transition. */
 const waiting = new Set<() => void>();
@@ -19,7 +19,7 @@ const waiting = new Set<() => void>();
 /** Pass it to every actor as `inspect`. */
 export function count(event: InspectionEvent): void {
   if (event.type === '@xstate.actor') note(event.actorRef as AnyActorRef & { readonly logic: unknown });
-  for (const each of edges) each.count(event);
+  edges.count(event);
   for (const look of waiting) look();
 }
 
@@ -38,10 +38,10 @@ export function actorOf<Of extends Chart>(chart: Of): ActorRefFrom<(typeof MACHI
 
 /** The transitions that have not been taken, in words. */
 export function missing(): string[] {
-  return edges.flatMap((each) => each.missing);
+  return edges.missing;
 }
 
-export function isTaken(words: string): boolean {
+function isTaken(words: string): boolean {
   return !missing().some((each) => each.includes(words));
 }
 
@@ -58,7 +58,7 @@ export function whenTaken(words: string): Promise<void> {
   });
 }
 
-/** A line for each chart. */
-export function summaries(): string[] {
-  return edges.map(({ summary }) => summary);
+/** A line for the output of the run. */
+export function summary(): string {
+  return edges.summary;
 }

@@ -46,6 +46,22 @@ export function fleetPaths(): void {
       await expect.poll(() => actorOf('manager').getSnapshot().context.retries).toBe(2);
     });
 
+    it('gets back a start, gets one more server, and is closed while its retry budget fills up.', async () => {
+      const life = await ChildLife.begin({}, {}, { retryBudget: { burst: 1, everyMs: 60_000 } });
+      await life.reaches('ready');
+      sendToManager(
+        { type: 'child.wantsSlot', name: 'one', slot: true, retry: false },
+        { type: 'child.leftStart', name: 'one' },
+        { type: 'child.wantsSlot', name: 'two', slot: false, retry: true },
+      );
+      const second = await controlled();
+      await (await life.troupe.add('second', second.config)).ready();
+      expect(life.troupe.tools.map(({ server }) => server).toSorted()).toEqual([SERVER, 'second']);
+      await life.troupe.connection('second')?.stop();
+      await life.troupe.close();
+      expect(actorOf('manager').getSnapshot().value).toMatchObject({ phase: 'closed' });
+    });
+
     it('starts slowly: one child is added, and the start gate ends before the first is ready.', async () => {
       const life = await ChildLife.begin(SLOW, {}, { startGateMs: 200 });
       await life.reaches('handshaking');

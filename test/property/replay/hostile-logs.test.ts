@@ -301,7 +301,7 @@ describe('a hostile log', () => {
           await desk.answer('entry', { position });
         }
         await desk.answer('lines', { positions: Array.from({ length }, (_, index) => index) });
-        await desk.answer('arrows', { name: undefined, upTo: length - 1, most: 1_000, hasWire: true });
+        await desk.answer('arrows', { names: undefined, mostLanes: 30, upTo: length - 1, most: 1_000, hasWire: true });
         await desk.answer('overview', { columns: 10 });
         const template = '<script type="application/x-ndjson" id="log">TROUPE-LOG</script>';
         const shared = await (await desk.answer('share', { template })).text();

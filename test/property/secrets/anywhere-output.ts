@@ -43,7 +43,7 @@ export async function outputOfTroupe(
   const troupe = createTroupe({
     servers: { parrot: { ...config, startTimeoutMs: LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } } },
     inspector: (copy: InspectionCopy) => void outputs.push(inspectorOutput(copy)),
-    logger: { debug: note('logger'), warn: note('logger'), error: note('logger') },
+    logger: { debug: note('logger'), info: note('logger'), warn: note('logger'), error: note('logger') },
     ...options,
   });
   try {

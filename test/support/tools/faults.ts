@@ -37,7 +37,9 @@ interface TroupeWatch {
   takeStock(troupe: object): Promise<void>;
   keepError(error: unknown): void;
   readonly texts: ReadonlySet<string>;
-  readonly logger: Readonly<Record<'debug' | 'warn' | 'error', (message: string, details?: object) => void>>;
+  readonly logger: Readonly<
+    Record<'debug' | 'info' | 'warn' | 'error', (message: string, details?: object) => void>
+  >;
 }
 
 interface Runner {

@@ -2,7 +2,7 @@
 import type { DiagnosticKind } from '../../../src/diagnostic-kind.js';
 import { describe, expect, it } from 'vitest';
 import type { ConfigProblem } from '../../../src/errors.js';
-import { ServeLog } from '../../../src/cli/serve-log.js';
+import { ServeLog } from '../../../src/cli/serving/serve-log.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 
 function logged(isVerbose = false) {

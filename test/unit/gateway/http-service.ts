@@ -25,7 +25,7 @@ export async function serving(options: ServeHttpOptions = {}): Promise<Serving> 
   const gateway = new StandInGateway();
   const logged: string[] = [];
   const log = (...words: readonly unknown[]): void => void logged.push(JSON.stringify(words));
-  const logger = { debug: log, warn: log, error: log };
+  const logger = { debug: log, info: log, warn: log, error: log };
   const service = await serveHttp(gateway, { logger, ...options });
   services.push(service);
   const send = (asked: Asked): Promise<Reply> => ask(service.port, asked);

@@ -9,6 +9,7 @@ import type {
   JSONRPCResultResponse,
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { Readiness } from '../../../src/gateway/readiness.js';
 import type { ConnectOptions, GatewaySession } from '../../../src/gateway/gateway.js';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -88,6 +89,13 @@ export class StandInGateway {
   readonly sessions: StandInSession[] = [];
   names: readonly string[] | undefined = ['a b', 'git'];
   refusal: Error | undefined;
+  state: Readiness = { status: 'ready', missing: [] };
+  required: readonly string[] | undefined;
+
+  readiness(required?: readonly string[]): Readiness {
+    this.required = required;
+    return this.state;
+  }
 
   get last(): StandInSession {
     const last = this.sessions.at(-1);

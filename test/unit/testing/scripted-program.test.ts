@@ -161,29 +161,36 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(() => scriptedProgram(wrong)).toThrow(new TypeError(why));
     await expect(controlProgram(wrong)).rejects.toThrow(new TypeError(why));
     const program = await controlled();
-    expect(() => program.send(null as never)).toThrow(
+    await expect(program.send(null as never)).rejects.toThrow(
       new TypeError('The order is invalid: expected an object, found null'),
     );
-    expect(() => program.send({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
+    await expect(program.send({ listening: true })).rejects.toThrow("'listening'");
+    await expect(program.send({ fault: 'crsh' } as never)).rejects.toThrow("'fault'");
+    await expect(program.send({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).rejects.toThrow(
       "'exitCode': expected a whole number from 0 to 255, found a larger number; 'script.on.ping.afterMs': expected a number of at least 0",
     );
   });
 
   it('executes orders while it runs, in each of its processes.', async () => {
     const program = await controlled();
-    expect(() => program.send({ fault: 'crash' })).toThrow(Error);
+    await expect(program.send({ fault: 'crash' })).rejects.toThrow(Error);
+    await program.send({ script: { tools: [tool('old')] } });
     const troupe = await started(program.config);
     await program.whenRunning();
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['old']);
     const changed = whenEmits(troupe.tools$, (tools) => tools.some((each) => each.tool === 'new'));
-    program.send({ tools: [tool('new')] });
+    await program.send({ tools: [tool('new')] });
     await changed;
     const lost = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
-    program.send({ stderr: 'as ordered', fault: 'crash', exitCode: 3 });
+    await program.send({ stderr: 'as ordered', fault: 'crash', exitCode: 3 });
     expect(await lost).toMatchObject({ failure: { exit: { code: 3 } } });
     await troupe.connection('files')!.ready();
     await program.whenRunning();
     const again = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
-    program.send({ fault: 'crash' });
+    await program.send({ fault: 'crash' });
     await again;
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['old']);
+    const initialized = program.received.filter(({ method }) => method === 'initialize');
+    expect(initialized.map(({ session }) => session)).toEqual([1, 2]);
   });
 });

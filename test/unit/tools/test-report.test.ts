@@ -13,11 +13,20 @@ interface Report {
 const { readTestReport } = (await import(
   new URL('../../../tools/test-report.mjs', import.meta.url).href
 )) as {
-  readTestReport(path: string, hasPassed: boolean, project: string, shells: readonly unknown[]): Report;
+  readTestReport(path: string, hasPassed: boolean, project: string, missing: readonly unknown[]): Report;
 };
-const { missingShells } = (await import(
-  new URL('../../../tools/missing-shells.mjs', import.meta.url).href
-)) as { missingShells(path: string): readonly { readonly name: string; readonly reason: string }[] };
+interface Missing {
+  readonly name: string;
+  readonly reason: string;
+  matches(test: string): boolean;
+}
+
+const { adviceFor, missingPrograms } = (await import(
+  new URL('../../../tools/optional-programs.mjs', import.meta.url).href
+)) as {
+  missingPrograms(path: string, others: readonly string[]): readonly Missing[];
+  adviceFor(leftOut: readonly string[], path: string, others: readonly string[]): readonly string[];
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'troupe-report-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,7 +42,7 @@ function reportOf(skipped: readonly string[]): Report {
   const counts = { numPassedTests: 1, numFailedTests: 0, numPendingTests: skipped.length, numTodoTests: 0 };
   const name = join(folder, 'test/e2e/cli/completion.test.ts');
   writeFileSync(path, JSON.stringify({ ...counts, testResults: [{ name, assertionResults }] }));
-  return readTestReport(path, true, folder, missingShells(folder));
+  return readTestReport(path, true, folder, missingPrograms(folder, []));
 }
 
 describe('a skipped test', () => {
@@ -43,8 +52,8 @@ describe('a skipped test', () => {
       failed: 0,
       failures: [],
       leftOut: [
-        'left out  test/e2e/cli/completion.test.ts > completion works in zsh.: zsh is not installed',
-        'left out  test/e2e/cli/completion.test.ts > completion works in fish.: fish is not installed',
+        'left out  test/e2e/cli/completion.test.ts > completion works in zsh.: zsh is not installed; apt-get install zsh brings it',
+        'left out  test/e2e/cli/completion.test.ts > completion works in fish.: fish is not installed; apt-get install fish brings it',
       ],
     });
   });
@@ -56,5 +65,19 @@ describe('a skipped test', () => {
       failed: 1,
       failures: [expect.stringContaining('works in zsh.')],
     });
+  });
+});
+
+describe('a suite', () => {
+  const suite = 'test/scenario/fleet/engine-contract.test.ts > redis: ';
+
+  it('is left out as a whole if its program is not installed, and the last line says what brings it.', () => {
+    const [redis] = missingPrograms('', []).filter(({ name }) => name === suite);
+    expect(redis).toMatchObject({ reason: 'redis-server is not installed' });
+    const matches = (test: string): boolean => redis?.matches(test) === true;
+    expect([matches(`${suite}a fault E1.`), matches('test/x.test.ts > redis: E1.')]).toEqual([true, false]);
+    const [advice] = adviceFor([`left out  ${suite}E1.: redis-server is not installed`], '', []);
+    expect(advice).toMatch(/apt-get install .* redis-server$/);
+    expect(adviceFor([], '', [])).toEqual([]);
   });
 });

@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve('mcp-troupe/package.json')), 'utf8'));
-const FRAMEWORKS = { './ai-sdk': 'ai', './langchain': '@langchain/core' };
+const FRAMEWORKS = {
+  './ai-sdk': 'ai',
+  './langchain': '@langchain/core',
+  './fleet-redis': '@redis/client',
+  './fleet-nats': '@nats-io/jetstream',
+};
 
 for (const subpath of Object.keys(manifest.exports)) {
   if (subpath.endsWith('.json')) continue;

@@ -7,6 +7,7 @@
  */
 import { allStates, shortId, transitionsOf, type ChartBranch } from '../../../src/charts/chart-lookup.js';
 import type { ChartModel, ChartState } from '../../../src/charts/chart-model.js';
+import type { Names } from '../words/names.js';
 
 /** Words, and the class that they are drawn in. */
 export type Span = readonly [name: string, words: string];
@@ -38,20 +39,25 @@ export interface ChartContent {
 }
 
 /** `unlabelled` are ids of the boxes whose lines get no label. */
-export function chartContent(model: ChartModel, unlabelled: ReadonlySet<string>): ChartContent {
+export function chartContent(model: ChartModel, unlabelled: ReadonlySet<string>, names: Names): ChartContent {
   const states = allStates(model);
   const byId = new Map(states.map((state) => [state.id, state]));
   const lineage = lineages(model.root);
   const way = (id: string): readonly string[] => lineage.get(id) ?? [];
-  const rows = new Map<string, ChartText[]>(states.map((state) => [state.id, state.invokes.map(runs)]));
+  const rows = new Map<string, ChartText[]>(
+    states.map((state) => [state.id, state.invokes.map((actor) => runs(names.actor(actor)))]),
+  );
   const lines = new Map<string, ChartLine>();
 
   function add(state: ChartState, transition: ChartBranch): void {
-    const event = eventSpans(state, transition);
+    const event = eventSpans(state, transition, names);
     const inBox = rows.get(state.id) ?? [];
     const { targets, actions } = transition;
     if (targets.length === 0 && actions.length > 0)
-      inBox.push({ spans: [...event, ['muted', ` / ${actions.join(', ')}`]], transition });
+      inBox.push({
+        spans: [...event, ['muted', ` / ${actions.map((action) => names.action(action)).join(', ')}`]],
+        transition,
+      });
     for (const target of targets) {
       const line = lineBetween(way(state.id), way(target));
       const joinsNeighbours = line?.source === state.id && line.target === target;
@@ -67,12 +73,23 @@ export function chartContent(model: ChartModel, unlabelled: ReadonlySet<string>)
 
   function targetSpans(source: string, target: string): readonly Span[] {
     if (source === target) return [['muted', ' ↺']];
-    const key = byId.get(target)?.key ?? '';
-    const isUnique = states.filter((state) => state.key === key).length === 1;
+    const state = byId.get(target);
+    const words = state === undefined ? '' : names.state(state);
+    const isUnique = states.filter((each) => names.state(each) === words).length === 1;
     return [
       ['muted', ' → '],
-      [`to ${topOf(target)}`, isUnique ? key : shortId(model, target)],
+      [`to ${topOf(target)}`, isUnique ? words : placeOf(target)],
     ];
+  }
+
+  /** A state whose name is not unique. */
+  function placeOf(id: string): string {
+    if (names.isRaw) return shortId(model, id);
+    return way(id)
+      .slice(1)
+      .map((each) => byId.get(each))
+      .flatMap((state) => (state === undefined ? [] : names.state(state)))
+      .join(': ');
   }
 
   function topOf(id: string): string {
@@ -97,21 +114,20 @@ export function wordsOf({ spans }: ChartText): string {
   return spans.map(([, words]) => words).join('');
 }
 
-function runs({ src }: { readonly src: string }): ChartText {
+function runs(actor: string): ChartText {
   return {
     spans: [
       ['muted', 'runs '],
-      ['plain', src],
+      ['plain', actor],
     ],
     transition: undefined,
   };
 }
 
-/** If only one actor runs, its completion needs no name. */
-function eventSpans(state: ChartState, { kind, text, guard }: ChartBranch): readonly Span[] {
-  const isOnlyActor = state.invokes.length === 1 && (kind === 'done' || kind === 'error');
-  const event: Span = [kind, isOnlyActor ? kind : text];
-  return guard === null ? [event] : [event, ['muted', ` [${guard}]`]];
+function eventSpans(state: ChartState, transition: ChartBranch, names: Names): readonly Span[] {
+  const { kind, guard } = transition;
+  const event: Span = [kind, names.transition(state, transition)];
+  return guard === null ? [event] : [event, ['muted', ` [${names.guard(guard)}]`]];
 }
 
 /** Ids from the root down to each state, itself included. */

@@ -1,15 +1,18 @@
 /**
- * Places the boxes, lines and labels of a chart. Owns the sizes and the input of ELK; does not draw. Sizes are
- * estimated, never measured, so that the same chart gives the same picture everywhere.
+ * Places the boxes, lines and labels of a chart. Owns the sizes and the input of ELK; does not draw. Boxes are as wide as
+ * their texts in the fonts of the browser.
  */
 import type { ElkExtendedEdge, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
 import type { ChartModel, ChartState } from '../../../src/charts/chart-model.js';
 import type { Arrangement } from './arrangements.js';
 import { chartContent, wordsOf, type ChartContent, type ChartLine, type ChartText } from './chart-content.js';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.js';
-import { textWidth } from '../../../src/charts/text-width.js';
+import type { Names } from '../words/names.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
+
+/** Space beside a title for the number of visits. */
+const VISITS = 44;
 
 export interface Rect {
   readonly x: number;
@@ -20,6 +23,7 @@ export interface Rect {
 
 export interface PlacedBox extends Rect {
   readonly state: ChartState;
+  readonly title: string;
   readonly columns: readonly TextColumn[];
   /** 0 for a state of the machine. */
   readonly depth: number;
@@ -35,6 +39,7 @@ export interface PlacedLine {
 
 export interface PlacedChart {
   readonly model: ChartModel;
+  readonly names: Names;
   readonly content: ChartContent;
   readonly width: number;
   readonly height: number;
@@ -74,20 +79,29 @@ const HEADER_TITLE = 34;
 
 export type Layout = (graph: ElkNode) => Promise<ElkNode>;
 
+/** How the texts of a chart are written. */
+export interface Writing {
+  readonly names: Names;
+  /** Width of bold text in pixels: a text becomes bold if its transition is possible or was taken. */
+  readonly boldWidth: (text: string, size: number) => number;
+}
+
 export async function layoutChart(
   model: ChartModel,
   { rows, acrossIn }: Arrangement,
   layout: Layout,
+  writing: Writing,
 ): Promise<PlacedChart> {
   const { root } = model;
+  const { names } = writing;
   const rowOf = rowsByState(root, rows);
   const hasRows = rows.length > 0;
-  const content = chartContent(model, new Set(hasRows ? [root.id] : []));
+  const content = chartContent(model, new Set(hasRows ? [root.id] : []), names);
   const isWithinRow = ({ container, source, target }: ChartLine): boolean =>
     hasRows && container === root.id && rowOf.get(source) === rowOf.get(target);
 
   function box(state: ChartState): ElkNode {
-    const { width, height } = sizeOf(state, content);
+    const { width, height } = sizeOf(state, content, writing);
     const placed = { id: state.id, layoutOptions: placeInRow(rowOf.get(state.id)) };
     if (state.states.length === 0) return { ...placed, width, height };
     const isAcross = acrossIn.some((key) => state.id === `${root.id}.${key}`);
@@ -108,7 +122,7 @@ export async function layoutChart(
   function inside(state: ChartState): { children: ElkNode[]; edges: ElkExtendedEdge[] } {
     const lines = content.lines.filter(({ container }) => container === state.id);
     const children = state.states.map(box);
-    const edges = lines.filter((line) => !isWithinRow(line)).map(edgeOf);
+    const edges = lines.filter((line) => !isWithinRow(line)).map((line) => edgeOf(line, writing));
     if (state.initial === null || (state === root && hasRows)) return { children, edges };
     const start = { id: `${state.id}$start`, width: 10, height: 10 };
     return {
@@ -134,31 +148,37 @@ export async function layoutChart(
   const start = hasRows
     ? startAbove((placed.children ?? []).find(({ id }) => id === root.initial))
     : undefined;
-  return moved(model, content, placed, [...across, ...(start === undefined ? [] : [start])]);
+  return moved({ model, content, writing }, placed, [...across, ...(start === undefined ? [] : [start])]);
 }
 
 function sizeOf(
   state: ChartState,
   content: ChartContent,
+  writing: Writing,
 ): { width: number; height: number; columns: TextColumn[] } {
   const texts = content.rows.get(state.id) ?? [];
-  const columns = inColumns(texts, state.states.length > 0 && texts.length > 4 ? 2 : 1);
+  const title = writing.boldWidth(writing.names.state(state), SIZE.title);
+  const columns = inColumns(texts, state.states.length > 0 && texts.length > 4 ? 2 : 1, writing);
   return {
     columns: columns.columns,
-    width: Math.max(textWidth(state.key, SIZE.title, true) + 34, columns.width) + SIZE.pad * 2,
+    width: Math.max(title + VISITS, columns.width) + SIZE.pad * 2,
     height: SIZE.firstRow - 9 + columns.height,
   };
 }
 
 /** Converts to the coordinates of the whole picture, which begins with the rows that apply in every state. */
 function moved(
-  model: ChartModel,
-  content: ChartContent,
+  { model, content, writing }: Pick<PlacedChart, 'model' | 'content'> & { readonly writing: Writing },
   placed: ElkNode,
   extra: readonly ElkExtendedEdge[],
 ): PlacedChart {
   const everywhere = content.rows.get(model.root.id) ?? [];
-  const header = inColumns(everywhere, Math.min(everywhere.length, (placed.width ?? 0) > 900 ? 3 : 1));
+  const header = inColumns(
+    everywhere,
+    Math.min(everywhere.length, (placed.width ?? 0) > 900 ? 3 : 1),
+    writing,
+  );
+  const { names } = writing;
   const top = everywhere.length === 0 ? 0 : HEADER_TITLE + header.height + 8;
   const lineOf = new Map(content.lines.map((line) => [line.key, line]));
   const nodes = allNodes(placed).filter(({ node }) => node !== placed);
@@ -170,6 +190,7 @@ function moved(
   return {
     model,
     content,
+    names,
     width: Math.max(placed.width ?? 0, header.width),
     height: top + (placed.height ?? 0),
     boxes: nodes.flatMap(({ node, depth }) => {
@@ -179,7 +200,8 @@ function moved(
         ({ node: parent }) =>
           content.states.get(parent.id)?.type === 'parallel' && (parent.children ?? []).includes(node),
       );
-      return [{ ...rect(node), state, columns: sizeOf(state, content).columns, depth: depth - 1, isRegion }];
+      const { columns } = sizeOf(state, content, writing);
+      return [{ ...rect(node), state, title: names.state(state), columns, depth: depth - 1, isRegion }];
     }),
     starts: startLine === undefined ? starts : [...starts, { x: startLine.x, y: startLine.y + top - 5 }],
     lines: edges
@@ -202,10 +224,13 @@ function allNodes(node: ElkNode, depth = 0): { node: ElkNode; depth: number }[] 
 
 const middle = ({ x, y, width, height }: Rect): ElkPoint => ({ x: x + width / 2, y: y + height / 2 });
 
+const widthOf = (text: ChartText, { boldWidth }: Writing): number => boldWidth(wordsOf(text), SIZE.text);
+
 /** Texts in columns, filled from the top, one column after the other. */
 function inColumns(
   texts: readonly ChartText[],
   count: number,
+  writing: Writing,
 ): { columns: TextColumn[]; width: number; height: number } {
   const perColumn = Math.ceil(texts.length / count);
   const columns: TextColumn[] = [];
@@ -214,13 +239,13 @@ function inColumns(
     const column = texts.slice(start, start + perColumn);
     const x = width === 0 ? 0 : width + 32;
     columns.push({ x, texts: column });
-    width = x + Math.max(...column.map((text) => textWidth(wordsOf(text), SIZE.text)));
+    width = x + Math.max(...column.map((text) => widthOf(text, writing)));
   }
   return { columns, width, height: texts.length === 0 ? 0 : perColumn * SIZE.row + 2 };
 }
 
-function edgeOf({ key, source, target, labels }: ChartLine): ElkExtendedEdge {
-  const width = Math.max(...labels.map((text) => textWidth(wordsOf(text), SIZE.text))) + 14;
+function edgeOf({ key, source, target, labels }: ChartLine, writing: Writing): ElkExtendedEdge {
+  const width = Math.max(...labels.map((text) => widthOf(text, writing))) + 14;
   const label = {
     text: key,
     width,

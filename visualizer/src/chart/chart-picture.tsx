@@ -1,8 +1,11 @@
 /** Draws a chart: its active states, the transitions taken last, and the possible ones. Owns no camera. */
 import type { ElkPoint } from 'elkjs/lib/elk-api.js';
 import { memo } from 'preact/compat';
+import { useMemo } from 'preact/hooks';
 import { toneOf } from './arrangements.js';
+import type { ChartBranch } from '../../../src/charts/chart-lookup.js';
 import type { ChartText, Span } from './chart-content.js';
+import { farNames, type FarName } from './far-names.js';
 import { SIZE, type PlacedBox, type PlacedChart, type PlacedLine, type TextColumn } from './chart-layout.js';
 
 export interface Marks {
@@ -22,6 +25,8 @@ export interface ChartPictureProps {
   readonly chart: PlacedChart;
   /** Undefined if nothing is known of an actor: only the chart is drawn. */
   readonly marks: Marks | undefined;
+  /** Size of the names if only names are shown, because the picture is too small for its texts; undefined otherwise. */
+  readonly farSize: number | undefined;
   readonly onPoint: (box: PlacedBox | undefined) => void;
   /** Called when a box is reached by keyboard. */
   readonly onReach: (box: PlacedBox) => void;
@@ -36,25 +41,29 @@ const NOTHING: Marks = {
   visits: new Map(),
 };
 
-export const ChartPicture = memo(({ chart, marks, onPoint, onReach }: ChartPictureProps) => {
+export const ChartPicture = memo(({ chart, marks, farSize, onPoint, onReach }: ChartPictureProps) => {
   const known = marks ?? NOTHING;
-  const { content, boxes, starts, lines, everywhere, model } = chart;
+  const far = useMemo(
+    () => (farSize === undefined ? undefined : { size: farSize, names: farNames(chart, farSize) }),
+    [chart, farSize],
+  );
+  const { content, boxes, starts, lines, everywhere, names } = chart;
   const lineTone = ({ line }: PlacedLine): string =>
     line === undefined || line.labels.length > 0 ? 'plain' : toneOf(content.topOf(line.target));
   const ordered = lines.toSorted((a, b) => Number(known.lines.has(a.id)) - Number(known.lines.has(b.id)));
   return (
     <g class={marks === undefined ? 'chart' : 'chart has-actor'}>
       <ArrowHeads />
-      {everywhere.length > 0 && (
+      {everywhere.length > 0 && far === undefined && (
         <g class="chart-header">
           <text class="chart-heading" x={0} y={14}>
-            {model.root.key} <tspan class="chart-muted">in every state:</tspan>
+            {names.title} <tspan class="chart-muted">in every state:</tspan>
           </text>
           <Texts columns={everywhere} x={0} y={36} marks={known} />
         </g>
       )}
       {boxes.map((box) => (
-        <Box key={box.state.id} box={box} marks={known} onPoint={onPoint} onReach={onReach} />
+        <Box key={box.state.id} box={box} marks={known} far={far} onPoint={onPoint} onReach={onReach} />
       ))}
       {starts.map(({ x, y }) => (
         <circle key={`${x} ${y}`} class="chart-start" cx={x} cy={y} r={5} />
@@ -76,7 +85,7 @@ export const ChartPicture = memo(({ chart, marks, onPoint, onReach }: ChartPictu
           </g>
         ));
       })}
-      {lines.flatMap(({ id, line, labels }) =>
+      {(far === undefined ? lines : []).flatMap(({ id, line, labels }) =>
         labels.map((rect, index) => (
           <g key={`${id}-${index}`}>
             <rect class="chart-label" {...rect} rx={6} />
@@ -92,17 +101,40 @@ export const ChartPicture = memo(({ chart, marks, onPoint, onReach }: ChartPictu
           </g>
         )),
       )}
+      {far !== undefined &&
+        boxes.map(({ state, title, depth }) => {
+          const place = far.names.get(state.id);
+          return (
+            place !== undefined && (
+              <text
+                key={state.id}
+                class={`chart-name far tone-${depth === 0 ? toneOf(state.key) : 'plain'}`}
+                {...place}
+                style={{ fontSize: `${far.size}px` }}
+                aria-hidden="true"
+              >
+                {title}
+              </text>
+            )
+          );
+        })}
     </g>
   );
 });
 
+interface Far {
+  readonly size: number;
+  readonly names: ReadonlyMap<string, FarName>;
+}
+
 interface BoxProps extends Pick<ChartPictureProps, 'onPoint' | 'onReach'> {
   readonly box: PlacedBox;
   readonly marks: Marks;
+  readonly far: Far | undefined;
 }
 
-function Box({ box, marks, onPoint, onReach }: BoxProps) {
-  const { state, x, y, width, height, depth, isRegion, columns } = box;
+function Box({ box, marks, far, onPoint, onReach }: BoxProps) {
+  const { state, title, x, y, width, height, depth, isRegion, columns } = box;
   const isActive = marks.active.has(state.id);
   const isOuter = depth === 0;
   const tone = isOuter ? toneOf(state.key) : 'plain';
@@ -114,12 +146,7 @@ function Box({ box, marks, onPoint, onReach }: BoxProps) {
     `tone-${tone}`,
   ];
   const visits = marks.visits.get(state.id) ?? 0;
-  const labels = [
-    state.key,
-    isActive && 'active',
-    visits > 0 && `entered ${visits} times`,
-    state.description,
-  ];
+  const labels = [title, isActive && 'active', visits > 0 && `entered ${visits} times`, state.description];
   return (
     <g
       class="chart-state"
@@ -147,15 +174,17 @@ function Box({ box, marks, onPoint, onReach }: BoxProps) {
       {state.type === 'final' && (
         <rect class="chart-final" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} />
       )}
-      <text class={`chart-name tone-${tone}`} x={x + SIZE.pad} y={y + SIZE.titleBaseline}>
-        {state.key}
-      </text>
-      {visits > 0 && (
+      {far === undefined && (
+        <text class={`chart-name tone-${tone}`} x={x + SIZE.pad} y={y + SIZE.titleBaseline}>
+          {title}
+        </text>
+      )}
+      {visits > 0 && far === undefined && (
         <text class="chart-visits" x={x + width - 10} y={y + SIZE.titleBaseline} text-anchor="end">
           {visits}×
         </text>
       )}
-      <Texts columns={columns} x={x + SIZE.pad} y={y + SIZE.firstRow} marks={marks} />
+      {far === undefined && <Texts columns={columns} x={x + SIZE.pad} y={y + SIZE.firstRow} marks={marks} />}
     </g>
   );
 }
@@ -195,7 +224,7 @@ function TextLine({ text, x, y, marks }: { text: ChartText; x: number; y: number
   const kind = transition === undefined ? 'chart-runs' : isTaken ? 'taken' : isPossible ? 'possible' : 'idle';
   return (
     <text class={`chart-text ${kind}`} x={x} y={y} data-transition={transition?.id}>
-      {typeof transition?.description === 'string' && <title>{transition.description}</title>}
+      {transition !== undefined && <title>{titleOf(transition)}</title>}
       {spans.map((span, index) => (
         <tspan key={index} class={classOf(span)}>
           {span[1]}
@@ -203,6 +232,13 @@ function TextLine({ text, x, y, marks }: { text: ChartText; x: number; y: number
       ))}
     </text>
   );
+}
+
+/** The name of the transition's event, and what the chart says about it. */
+function titleOf({ text, guard, actions, description }: ChartBranch): string {
+  const condition = guard === null ? '' : ` [${guard}]`;
+  const consequences = actions.length === 0 ? '' : ` / ${actions.join(', ')}`;
+  return [`${text}${condition}${consequences}`, description ?? ''].join('\n').trim();
 }
 
 function classOf([name]: Span): string {

@@ -1,5 +1,5 @@
 /**
- * Lays out each chart once. While the page is open, layouts are kept by the hash of the chart. Between visits, the browser
+ * Lays out each chart once, with words and with names. While the page is open, layouts are kept by the hash of the chart. Between visits, the browser
  * stores ELK's answers by the hash of its input, so a page that comes back draws its charts at once. ELK runs in its own
  * worker, which starts when it is first needed.
  *
@@ -7,9 +7,11 @@
  */
 import ELK from 'elkjs/lib/elk-api.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
+import { boldWidth } from './measure.js';
 import { arrangementOf } from './arrangements.js';
 import { layoutChart, type Layout, type PlacedChart } from './chart-layout.js';
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
+import type { Names } from '../words/names.js';
 
 export class Layouts {
   readonly #placed = new Map<string, Promise<PlacedChart>>();
@@ -22,15 +24,16 @@ export class Layouts {
   }
 
   /** Starts the layout for a later `of`, which also reports a failure. */
-  prepare(hash: string, model: ChartModel): void {
-    this.of(hash, model).catch(() => {});
+  prepare(hash: string, model: ChartModel, names: Names): void {
+    this.of(hash, model, names).catch(() => {});
   }
 
-  of(hash: string, model: ChartModel): Promise<PlacedChart> {
-    const known = this.#placed.get(hash);
+  of(hash: string, model: ChartModel, names: Names): Promise<PlacedChart> {
+    const key = `${hash} ${names.isRaw}`;
+    const known = this.#placed.get(key);
     if (known !== undefined) return known;
-    const placed = layoutChart(model, arrangementOf(model), this.#layout);
-    this.#placed.set(hash, placed);
+    const placed = layoutChart(model, arrangementOf(model), this.#layout, { names, boldWidth });
+    this.#placed.set(key, placed);
     return placed;
   }
 }

@@ -5,6 +5,7 @@ import type { PlacedChart } from './chart-layout.js';
 import type { Lens } from './use-camera.js';
 
 const WIDTH = 168;
+const HEIGHT = 72;
 
 export function Minimap({
   chart,
@@ -16,7 +17,7 @@ export function Minimap({
   active: ReadonlySet<string>;
 }) {
   const { camera, size } = lens;
-  const scale = WIDTH / chart.width;
+  const scale = Math.min(WIDTH / chart.width, HEIGHT / chart.height);
   const sight = {
     x: -camera.x / camera.zoom,
     y: -camera.y / camera.zoom,
@@ -31,7 +32,7 @@ export function Minimap({
   return (
     <svg
       class="minimap"
-      width={WIDTH}
+      width={chart.width * scale}
       height={chart.height * scale}
       viewBox={`0 0 ${chart.width} ${chart.height}`}
       aria-hidden="true"

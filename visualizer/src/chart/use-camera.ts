@@ -1,7 +1,7 @@
 /** The view of a picture: pan, zoom, fit; by pointer, wheel, two fingers and keys. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Rect } from './chart-layout.js';
+import { SIZE, type Rect } from './chart-layout.js';
 
 export interface Camera {
   /** Position of the picture's corner, in pixels of the box. */
@@ -29,11 +29,11 @@ export interface Lens {
   readonly reveal: (part: Rect) => void;
 }
 
-const SMALLEST = 0.08;
+const SMALLEST = 0.04;
 const LARGEST = 4;
 const MARGIN = 24;
-/** At a smaller zoom, the text of a chart is unreadable. */
-const READABLE = 0.66;
+/** At a smaller zoom, the smallest text of a chart is below eleven pixels. */
+const READABLE = 11 / SIZE.text;
 
 /** `focus` is the part to keep in view: the active state. */
 export function useCamera(
@@ -56,10 +56,13 @@ export function useCamera(
     );
     const zoom = clamp(Math.max(whole, smallest));
     const { x, y, width, height } = focus ?? { x: 0, y: 0, ...picture };
+    // Of a part that is larger than the box, the start is shown.
+    const middle = (start: number, length: number, room: number): number =>
+      start * zoom + Math.min(length * zoom, room - 2 * MARGIN) / 2;
     setCamera({
       zoom,
-      x: placed(size.width, picture.width * zoom, (x + width / 2) * zoom),
-      y: placed(size.height, picture.height * zoom, (y + height / 2) * zoom),
+      x: placed(size.width, picture.width * zoom, middle(x, width, size.width)),
+      y: placed(size.height, picture.height * zoom, middle(y, height, size.height)),
     });
   }
   function fit(): void {

@@ -1,4 +1,5 @@
 /** The questions of the comparison, and their answers. */
+import type { StateValue } from 'xstate';
 import type { Difference } from '../state/difference.js';
 
 export interface Point {
@@ -11,8 +12,8 @@ export interface Point {
 export interface ComparedEntry extends Point {
   /** Type of the event or the note. */
   readonly type: string;
-  /** The state after it, for people. */
-  readonly state: string;
+  /** The state after it; null before the first. */
+  readonly state: StateValue | null;
 }
 
 /** Two moments of one log. */
@@ -28,7 +29,7 @@ export interface MomentsView {
 export interface LaneComparison {
   readonly name: string;
   /** Null if it did not exist. */
-  readonly states: readonly [before: string | null, after: string | null];
+  readonly states: readonly [before: StateValue | null, after: StateValue | null];
   /** Fields of its context. */
   readonly changes: readonly Difference[];
   /** What it received between the moments: the first of it. */
@@ -66,7 +67,7 @@ export interface ConnectionComparison {
   /** The number of its entries in each run; 0 if it does not have the connection. */
   readonly counts: readonly [a: number, b: number];
   /** The last state in each run; null if it does not have the connection. */
-  readonly states: readonly [a: string | null, b: string | null];
+  readonly states: readonly [a: StateValue | null, b: StateValue | null];
   /** The first of them. */
   readonly differences: readonly RunDifference[];
   readonly count: number;

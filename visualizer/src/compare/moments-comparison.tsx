@@ -1,11 +1,13 @@
 /** Two moments of the log. */
-import { laneTitle } from '../log/lane-names.js';
+import { chartOf, laneTitle } from '../log/lane-names.js';
+import { stateValueWords } from '../log/state-words.js';
 import { DifferenceTable } from '../parts/difference-table.js';
 import { EntryLink } from '../parts/entry-link.js';
 import { Nothing } from '../parts/nothing.js';
 import { isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { count } from '../state/times.js';
+import { namesOf } from '../words/names.js';
 import type { ComparedEntry, LaneComparison, Point } from './messages.js';
 
 export function MomentsComparison() {
@@ -97,7 +99,11 @@ function Side({ name, point, isShown, take, follow }: SideProps) {
 
 function Lane({ lane }: { lane: LaneComparison }) {
   const { name, states, changes, entries, count: total } = lane;
-  const [before, after] = states;
+  const { isRaw } = usePage();
+  const names = namesOf(chartOf(name), isRaw);
+  const [before, after] = states.map((state) =>
+    state === null ? undefined : stateValueWords(name, state, isRaw),
+  );
   const title = laneTitle(name);
   return (
     <section class="compared" aria-label={title} data-name={name}>
@@ -113,23 +119,30 @@ function Lane({ lane }: { lane: LaneComparison }) {
         )}
       </p>
       {changes.length > 0 && (
-        <DifferenceTable label={`Context of ${title}`} columns={['A', 'B']} found={changes} />
+        <DifferenceTable label={`Context of ${title}`} columns={['A', 'B']} found={changes} names={names} />
       )}
-      {entries.length > 0 && <Entries title={title} entries={entries} total={total} />}
+      {entries.length > 0 && <Entries lane={name} entries={entries} total={total} />}
     </section>
   );
 }
 
 interface EntriesProps {
-  readonly title: string;
+  readonly lane: string;
   readonly entries: readonly ComparedEntry[];
   readonly total: number;
 }
 
-function Entries({ title, entries, total }: EntriesProps) {
+function Entries({ lane, entries, total }: EntriesProps) {
+  const { isRaw } = usePage();
+  const names = namesOf(chartOf(lane), isRaw);
   const times = useTimes();
   return (
-    <div class="diff-scroll" tabIndex={0} role="group" aria-label={`Entries of ${title} in between`}>
+    <div
+      class="diff-scroll"
+      tabIndex={0}
+      role="group"
+      aria-label={`Entries of ${laneTitle(lane)} in between`}
+    >
       <table class="diff">
         <thead>
           <tr>
@@ -146,8 +159,8 @@ function Entries({ title, entries, total }: EntriesProps) {
                 <EntryLink position={position} seq={seq} />
               </td>
               <td class="mono">{times.at(at)}</td>
-              <td class="mono">{type}</td>
-              <td>{state}</td>
+              <td title={type}>{names.event(type)}</td>
+              <td>{stateValueWords(lane, state, isRaw)}</td>
             </tr>
           ))}
         </tbody>

@@ -41,11 +41,12 @@ function compareLane(
   count: number,
 ): Omit<LaneComparison, 'entries'> | undefined {
   const [was, is] = [machineOf(name, before), machineOf(name, after)];
-  const states = [textOf(was), textOf(is)] as const;
+  const states = [was?.folded.state ?? null, is?.folded.state ?? null] as const;
   const changes =
     was === undefined || is === undefined ? [] : differences(was.folded.context, is.folded.context);
   const isOther = was?.address !== is?.address;
-  if (states[0] === states[1] && changes.length === 0 && count === 0 && !isOther) return undefined;
+  if (stateText(states[0]) === stateText(states[1]) && changes.length === 0 && count === 0 && !isOther)
+    return undefined;
   return { name, states, changes, count };
 }
 
@@ -53,10 +54,6 @@ function machineOf(name: string, machines: Machines): { address: string; folded:
   const address = addressOf(name, machines);
   const folded = address === undefined ? undefined : machines.get(address);
   return address === undefined || folded === undefined ? undefined : { address, folded };
-}
-
-function textOf(machine: { folded: FoldedState } | undefined): string | null {
-  return machine === undefined ? null : stateText(machine.folded.state);
 }
 
 /** Positions by the number of the lane: what it received, and where another machine made it change its state. */
@@ -88,7 +85,7 @@ function entryAt(book: LogBook, lane: Lane, position: number): ComparedEntry {
   return {
     ...pointAt(book, position),
     type: own ?? book.labelOf(position)?.type ?? '',
-    state: stateText(state ?? null),
+    state: state ?? null,
   };
 }
 

@@ -5,7 +5,9 @@ import { DifferenceTable } from '../parts/difference-table.js';
 import { EntryLink } from '../parts/entry-link.js';
 import { Nothing } from '../parts/nothing.js';
 import { useAnswer, usePage, usePageContext } from '../state/page-context.js';
+import { stateValueWords } from '../log/state-words.js';
 import { count } from '../state/times.js';
+import { namesOf } from '../words/names.js';
 import type { ComparedEntry, ConnectionComparison, RunChoice, RunDifference, RunsView } from './messages.js';
 
 const NO_RUNS: RunsView = { names: [], starts: 1, length: 0, problem: null };
@@ -164,13 +166,15 @@ interface ConnectionProps {
 
 function Connection({ compared, isLinked }: ConnectionProps) {
   const { name, counts, states, differences, count: total } = compared;
-  const title = laneTitle(laneOfConnection(name));
+  const { isRaw } = usePage();
+  const lane = laneOfConnection(name);
+  const title = laneTitle(lane);
+  const [a, b] = states.map((state) => (state === null ? 'not there' : stateValueWords(lane, state, isRaw)));
   return (
     <section class="compared" aria-label={title} data-name={name}>
       <h2>{title}</h2>
       <p class="compared-states">
-        A: {count(counts[0])} entries, {states[0] ?? 'not there'} · B: {count(counts[1])} entries,{' '}
-        {states[1] ?? 'not there'}
+        A: {count(counts[0])} entries, {a} · B: {count(counts[1])} entries, {b}
       </p>
       <ol class="run-differences">
         {differences.map((each, index) => (
@@ -191,6 +195,8 @@ interface RowProps {
 }
 
 function RunDifferenceRow({ difference: { a, b, changes }, isLinked, isFirst }: RowProps) {
+  const { isRaw } = usePage();
+  const names = namesOf('connection', isRaw);
   const entry = a ?? b;
   if (entry === null) return null;
   const words = a === null ? 'only in B' : b === null ? 'only in A' : 'other data';
@@ -199,7 +205,7 @@ function RunDifferenceRow({ difference: { a, b, changes }, isLinked, isFirst }: 
       <p class="run-difference">
         {isFirst && <strong>First difference: </strong>}
         <span class={a === null ? 'diff-after' : b === null ? 'diff-before' : ''}>{words}</span>{' '}
-        <span class="mono">{entry.type}</span> → {entry.state}{' '}
+        <span title={entry.type}>{names.event(entry.type)}</span> → {stateValueWords('', entry.state, isRaw)}{' '}
         <span class="muted">
           {a !== null && (
             <>
@@ -214,7 +220,12 @@ function RunDifferenceRow({ difference: { a, b, changes }, isLinked, isFirst }: 
         </span>
       </p>
       {changes.length > 0 && (
-        <DifferenceTable label={`Data of entry ${entry.seq}`} columns={['A', 'B']} found={changes} />
+        <DifferenceTable
+          label={`Data of entry ${entry.seq}`}
+          columns={['A', 'B']}
+          found={changes}
+          names={names}
+        />
       )}
     </>
   );

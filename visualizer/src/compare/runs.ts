@@ -136,14 +136,23 @@ class RunReader {
     this.#latest.set(name, address);
     const folded = this.#fold.stateOf(address);
     if (folded === undefined || (this.#start !== null && startNumber(address) !== this.#start)) return;
-    const state = stateText(folded.state);
+    const { state } = folded;
     const all = this.happenings.get(name) ?? [];
     this.happenings.set(name, all);
     const point = { position, seq: this.#book.seqOf(position), at: this.#book.timeOf(position) };
     const terms = this.#termsOf(address, folded);
     const digest = new Digest().add(JSON.stringify(dataOf(entry, address, terms))).hex;
     const { context } = folded;
-    all.push({ ...point, address, type, state, key: `${type} → ${state}`, digest, context, terms });
+    all.push({
+      ...point,
+      address,
+      type,
+      state,
+      key: `${type} → ${stateText(state)}`,
+      digest,
+      context,
+      terms,
+    });
   }
 
   /** The first context has the generation that the connection began with. */

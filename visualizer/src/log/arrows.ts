@@ -1,7 +1,8 @@
 /** Messages between actors, for the sequence view: one arrow each. */
 import { connectionName, isMachineAddress, MANAGER, rootId } from '../../../src/actor-system/actor-path.js';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
-import { inWords } from './in-words.js';
+import { commandWords, inWords } from './in-words.js';
+import { chartOf, laneAt } from './lane-names.js';
 
 export interface Arrow {
   readonly position: number;
@@ -11,6 +12,8 @@ export interface Arrow {
   readonly from: string;
   readonly to: string;
   readonly text: string;
+  /** What it carries, if that is an event of a machine. */
+  readonly event?: { readonly chart: string; readonly type: string };
   readonly tone: 'plain' | 'good' | 'bad' | 'warn' | 'wire';
   /** It is a consequence of the message above. */
   readonly isDerived: boolean;
@@ -27,7 +30,7 @@ const connectionOf = (name: string): string => (OTHERS.has(name) ? `${name} · c
 /** An auxiliary machine, whose name may equal a connection's. */
 const machineOf = (id: string): string => `${id} · machine`;
 /** All effects of a machine share one line. */
-const effectsOf = (name: string): string => `${name} · effects`;
+const effectsOf = (name: string): string => `${name} · work`;
 const serverOf = (name: string): string => `${name} · server`;
 
 /**
@@ -47,12 +50,17 @@ function arrowsIn(position: number, entry: LogEntry, isFolded: boolean): Arrow[]
   if (entry.kind === 'note') return noteArrows(base, entry.note, isFolded);
   const sender =
     entry.kind === 'send' ? HOST : entry.kind === 'timer' ? TIMER : lineOf(entry.from ?? '', isFolded);
-  const first = { ...base, from: sender, to: lineOf(entry.to, isFolded), ...wordsOf(entry.event.type) };
+  const first = {
+    ...base,
+    from: sender,
+    to: lineOf(entry.to, isFolded),
+    ...eventAt(entry.to, entry.event.type),
+  };
   const derived = (entry.derived ?? []).map(({ to, from, event }) => ({
     ...base,
     from: lineOf(from ?? entry.to, isFolded),
     to: lineOf(to, isFolded),
-    ...wordsOf(event.type),
+    ...eventAt(to, event.type),
     isDerived: true,
   }));
   return [first, ...derived];
@@ -67,14 +75,15 @@ function lineOf(address: string, isFolded: boolean): string {
   return id === undefined ? connectionOf(name) : machineOf(id);
 }
 
-function wordsOf(type: string): Pick<Arrow, 'text' | 'tone'> {
-  if (type.startsWith('xstate.done.actor.')) return { text: `${type.slice(18)} done`, tone: 'good' };
-  if (type.startsWith('xstate.error.actor.')) return { text: `${type.slice(19)} failed`, tone: 'bad' };
-  if (type === 'xstate.init') return { text: 'is started', tone: 'plain' };
-  if (type === 'xstate.stop') return { text: 'is stopped', tone: 'plain' };
-  if (type.startsWith('xstate.after.'))
-    return { text: `after ${type.slice(13).split('.')[0] ?? ''}`, tone: 'warn' };
-  return { text: type, tone: type === 'session.lost' ? 'bad' : 'plain' };
+/** An event that the machine at that address receives. */
+function eventAt(address: string, type: string): Pick<Arrow, 'text' | 'event' | 'tone'> {
+  return { text: type, event: { chart: chartOf(laneAt(address)), type }, tone: toneOf(type) };
+}
+
+function toneOf(type: string): Arrow['tone'] {
+  if (type.startsWith('xstate.done.actor.')) return 'good';
+  if (type.startsWith('xstate.error.actor.') || type === 'session.lost') return 'bad';
+  return type.startsWith('xstate.after.') ? 'warn' : 'plain';
 }
 
 type Base = Pick<Arrow, 'position' | 'seq' | 'at' | 'isDerived'>;
@@ -105,7 +114,7 @@ function noteArrows(
     return [{ ...base, from: line, to: HOST, text, tone, ...tookOf(note['durationMs']) }];
   }
   if (type === 'connection.rejected')
-    return [{ ...base, from: line, to: HOST, text: `${inWords(note['event'])} rejected`, tone: 'bad' }];
+    return [{ ...base, from: line, to: HOST, text: `${commandWords(note['event'])} rejected`, tone: 'bad' }];
   return [];
 }
 

@@ -26,9 +26,10 @@ import type {
   WhyView,
 } from './desk-messages.js';
 import { Search, type EntryQuery, type Found } from './find-entries.js';
-import { inWords } from './in-words.js';
+import { commandWords, inWords } from './in-words.js';
+import { laneAt, laneInWords, splitRun } from './lane-names.js';
+import { spaced } from '../words/entry-words.js';
 import type { Lane } from './lane.js';
-import { splitRun } from './lane-names.js';
 import { lastArrows } from './last-arrows.js';
 import { LogBook } from './log-book.js';
 import { addressOf, auxiliaryRowsOf, rowsOf, type PastOfRow } from './rows.js';
@@ -37,6 +38,7 @@ import { Story } from './story.js';
 import type { RowSource } from '../search/entry-subject.js';
 import { toolAnswers } from './tool-answers.js';
 import { Visits } from './visits.js';
+import { duration } from '../state/times.js';
 
 /** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
 const MAX_KEPT = 64 * 1_024 * 1_024;
@@ -331,7 +333,7 @@ function eventsTo(address: string, entry: LogEntry): string[] {
 }
 
 function wordsOf(entry: LogEntry): string {
-  if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
+  if (entry.kind === 'snapshot') return `of ${laneInWords(laneAt(entry.to))}`;
   if (entry.kind === 'note') return noteWords(entry.note);
   const failure = failureWords(entry.event['error']) ?? failureWords(entry.event['failure']);
   if (failure !== undefined) return failure;
@@ -346,14 +348,18 @@ function failureWords(failure: unknown): string | undefined {
   return typeof code === 'string' ? `${code}: ${message}` : message;
 }
 
+function tookWords(ms: unknown): string {
+  return typeof ms === 'number' ? duration(ms) : inWords(ms);
+}
+
 function noteWords(note: Readonly<Record<string, unknown>>): string {
   const { type, event, state, tool, outcome, durationMs, direction, method, ms } = note;
-  if (type === 'connection.rejected') return `${inWords(event)} is not accepted in ${inWords(state)}`;
+  if (type === 'connection.rejected')
+    return `${commandWords(event)} is not possible while ${spaced(inWords(state))}`;
   if (type === 'call.started') return inWords(tool);
-  if (type === 'call.finished')
-    return `${inWords(tool)}: ${inWords(outcome)} after ${inWords(durationMs)} ms`;
+  if (type === 'call.finished') return `${inWords(tool)}: ${inWords(outcome)} after ${tookWords(durationMs)}`;
   if (type === 'wire')
-    return `${inWords(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
+    return `${inWords(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${tookWords(ms)}` : ''}`;
   if (type === 'gap') return `${inWords(note['leftOut'])} entries were left out`;
   if (type === 'gap.notes') return `${inWords(note['leftOut'])} notes were left out`;
   return '';

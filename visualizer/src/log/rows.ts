@@ -8,6 +8,7 @@ import {
   type ConnectionTag,
 } from '../../../machines/connection/connection.states.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
+import type { StateValue } from 'xstate';
 import { isAuxiliaryLane, isConnectionLane, laneAt } from './lane-names.js';
 
 /** What happened to a connection before, also if it has recovered. */
@@ -47,6 +48,7 @@ export interface AuxiliaryRow {
   /** The name of its lane. */
   readonly name: string;
   readonly state: string;
+  readonly value: StateValue;
 }
 
 /** The latest incarnation of each connection, in the order of appearance. */
@@ -64,7 +66,7 @@ export function auxiliaryRowsOf(foldedStates: ReadonlyMap<string, FoldedState>):
   const rows = new Map<string, AuxiliaryRow>();
   for (const [address, { state }] of foldedStates) {
     const name = laneAt(address);
-    if (isAuxiliaryLane(name)) rows.set(name, { name, state: stateText(state) });
+    if (isAuxiliaryLane(name)) rows.set(name, { name, state: stateText(state), value: state });
   }
   return [...rows.values()];
 }

@@ -17,7 +17,7 @@ const TIME = /^\d\d?:\d\d/u;
 
 /** The part of a row that needs no parsing. */
 interface Head {
-  /** In lower case, with the raw type of the event. */
+  /** In lower case, with the raw kind and type. */
   readonly shown: string;
   /** The event as it is shown, and its raw type. */
   readonly events: readonly string[];
@@ -98,7 +98,7 @@ export class EntrySubject implements Subject {
     const name = this.book.lanes[lane]?.name;
     const { kind = '', type = '', category = 'other' } = seen ?? {};
     const text = rowTextOf({ position: 0, kind, type, category, lane: name, words: '' });
-    const shown = [text.kind, text.lane, text.event, type].join('\n').toLowerCase();
+    const shown = [text.kind, text.lane, text.event, kind, type].join('\n').toLowerCase();
     const head = { shown, events: [type, text.event] };
     this.#heads.set(key, head);
     return head;

@@ -5,6 +5,7 @@ import { FLEET_FIELDS } from '../state/fleet.js';
 import { FLEET_ORDERS, type FleetChoice, type FleetOrder } from '../state/page.js';
 import { usePage, usePageContext } from '../state/page-context.js';
 import { count } from '../state/times.js';
+import { spaced } from '../words/entry-words.js';
 import { SearchBox, SearchHints } from './search-box.js';
 import type { Chosen } from './use-chosen.js';
 
@@ -25,7 +26,7 @@ export function FleetFilter({
   isShort?: boolean;
 }) {
   const { state } = usePageContext();
-  const { fleet } = usePage();
+  const { fleet, isRaw } = usePage();
   const set = (change: Partial<FleetChoice>): void => state.change({ fleet: { ...fleet, ...change } });
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
@@ -58,7 +59,7 @@ export function FleetFilter({
               }
             >
               <StateMark state={name} />
-              {name} <span class="chip-count">{counts.get(name) ?? 0}</span>
+              {isRaw ? name : spaced(name)} <span class="chip-count">{counts.get(name) ?? 0}</span>
             </button>
           ))}
         </div>

@@ -1,6 +1,8 @@
 /** What the row of an entry shows. The list and the search use it alike, so a search finds what can be read. */
 import type { EntryLine } from '../log/desk-messages.js';
-import { laneTitle } from '../log/lane-names.js';
+import { chartOf, laneTitle } from '../log/lane-names.js';
+import { kindWords } from '../words/entry-words.js';
+import { namesOf } from '../words/names.js';
 
 export interface RowText {
   readonly kind: string;
@@ -9,11 +11,16 @@ export interface RowText {
   readonly words: string;
 }
 
-export function rowTextOf({ category, kind, lane, type, words }: Omit<EntryLine, 'seq' | 'at'>): RowText {
+/** `isRaw`: with the names of the log instead of words. */
+export function rowTextOf(
+  { category, kind, lane, type, words }: Omit<EntryLine, 'seq' | 'at'>,
+  isRaw = false,
+): RowText {
+  const names = namesOf(kind === 'note' || lane === undefined ? 'note' : chartOf(lane), isRaw);
   return {
-    kind: category === 'other' ? kind : category,
+    kind: isRaw ? kind : kindWords(category, kind),
     lane: lane === undefined ? '' : laneTitle(lane),
-    event: type === '' ? 'snapshot' : type,
+    event: names.event(type) || kind,
     words,
   };
 }

@@ -3,10 +3,9 @@
  * something else, so any transition of an active state can be tried. Pure.
  */
 import type { AnyTransitionDefinition } from 'xstate';
-import { eventLabel, guardName } from '../../../src/charts/chart-labels.js';
+import { guardName } from '../../../src/charts/chart-labels.js';
 import { transitionId } from '../../../src/charts/chart-model.js';
 import { ChartSteps, type ActiveStates } from '../../../src/event-log/replay/chart-steps.js';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { CURRENT_MACHINES } from '../../../src/event-log/replay/replay-machines.js';
 import type { Choice, ChoiceKind, SimulatedStep, SimulationAsk, SimulationView } from './messages.js';
 
@@ -25,9 +24,9 @@ export function simulateBare({ start, tries }: SimulationAsk): SimulationView {
     const { to } = chart.step(place, [taken]);
     const [was, is] = [effectsOf(place), effectsOf(to)];
     steps.push({
-      label: labelOf(taken),
+      event: String(taken.eventType),
       data: '',
-      state: stateText(to.value),
+      state: to.value,
       changes: [],
       starts: is.filter((effect) => !was.includes(effect)),
       ends: was.filter((effect) => !is.includes(effect)),
@@ -55,15 +54,11 @@ function choiceOf(place: ActiveStates, taken: AnyTransitionDefinition): Choice {
   return {
     try: { transition: transitionId(taken) },
     kind: kindOf(taken),
-    label: labelOf(taken),
+    event: String(taken.eventType),
     data: '',
     guards: taken.guard === undefined ? [] : [guardName(taken.guard)],
-    leadsTo: stateText(chart.step(place, [taken]).to.value),
+    leadsTo: chart.step(place, [taken]).to.value,
   };
-}
-
-function labelOf({ eventType, source }: AnyTransitionDefinition): string {
-  return eventLabel(String(eventType), source.id, (id) => id).text;
 }
 
 function kindOf({ eventType }: AnyTransitionDefinition): ChoiceKind {

@@ -31,23 +31,25 @@ export interface Simulation extends SimulationAsk {
 export interface Choice {
   readonly try: Try;
   readonly kind: ChoiceKind;
-  readonly label: string;
+  /** Type of the event. */
+  readonly event: string;
   /** The data that makes a difference; empty if there is none. */
   readonly data: string;
   /** Names of the guards that say yes, or, if the chart alone is simulated, of those that would be asked. */
   readonly guards: readonly string[];
-  /** The state after it, for people. */
-  readonly leadsTo: string;
+  /** The state after it. */
+  readonly leadsTo: StateValue;
 }
 
 export const CHOICE_KINDS = ['command', 'effect', 'timer', 'fact'] as const;
 export type ChoiceKind = (typeof CHOICE_KINDS)[number];
 
 export interface SimulatedStep {
-  readonly label: string;
+  /** Type of the event. */
+  readonly event: string;
   readonly data: string;
-  /** The state after it, for people. */
-  readonly state: string;
+  /** The state after it. */
+  readonly state: StateValue;
   readonly changes: readonly Difference[];
   /** Effects that would start, and those that would be over. */
   readonly starts: readonly string[];
@@ -68,5 +70,5 @@ export interface SimulationView {
   readonly running: readonly string[];
   readonly choices: readonly Choice[];
   /** Events for which the state has a transition, but every guard says no. */
-  readonly guarded: readonly { readonly label: string; readonly guards: readonly string[] }[];
+  readonly guarded: readonly { readonly event: string; readonly guards: readonly string[] }[];
 }

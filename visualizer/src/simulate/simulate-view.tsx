@@ -11,6 +11,7 @@ import { StateBadge } from '../parts/state-badge.js';
 import { positionOf, type PageState } from '../state/page.js';
 import { useAnswer, useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { count } from '../state/times.js';
+import { namesOf, type Names } from '../words/names.js';
 import { useActor } from '../views/details-view.js';
 import { CHOICE_KINDS, type Choice, type ChoiceKind, type SimulatedStep, type Try } from './messages.js';
 
@@ -88,7 +89,8 @@ function Start() {
 }
 
 function Simulated({ state }: { state: PageState }) {
-  const { simulation } = usePage();
+  const { simulation, isRaw } = usePage();
+  const names = namesOf('connection', isRaw);
   const times = useTimes();
   const given = useAnswer(
     'simulate',
@@ -114,7 +116,7 @@ function Simulated({ state }: { state: PageState }) {
           {view.isBare &&
             ' The log was recorded with another chart: only transitions are tried, without guards, actions and context.'}
         </span>
-        <StateBadge state={path.state} words={stateWords(lane, path)} />
+        <StateBadge state={path.state} words={stateWords(lane, path, isRaw)} />
         <div class="button-group">
           <button
             type="button"
@@ -142,7 +144,7 @@ function Simulated({ state }: { state: PageState }) {
           <p class="muted small">
             {view.isOver
               ? 'It has ended: nothing more can happen to it.'
-              : `Running: ${view.running.join(', ') || 'no effect'}`}
+              : `Running: ${actorsOf(view.running, names) || 'nothing'}`}
           </p>
           {CHOICE_KINDS.map((kind) => (
             <Choices
@@ -156,9 +158,9 @@ function Simulated({ state }: { state: PageState }) {
             <div role="group" aria-label="Refused by guards">
               <h2>Refused by guards</h2>
               <ul>
-                {view.guarded.map(({ label, guards }) => (
-                  <li key={label} class="muted small">
-                    <span class="mono">{label}</span> [{guards.join(', ')}]
+                {view.guarded.map(({ event, guards }) => (
+                  <li key={event} class="muted small">
+                    <span title={event}>{names.event(event)}</span> [{guardsOf(guards, names)}]
                   </li>
                 ))}
               </ul>
@@ -182,19 +184,21 @@ interface ChoicesProps {
 }
 
 function Choices({ kind, all, choose }: ChoicesProps) {
+  const { isRaw } = usePage();
+  const names = namesOf('connection', isRaw);
   const choices = all.filter((choice) => choice.kind === kind);
   if (choices.length === 0) return null;
   return (
     <div role="group" aria-label={TITLES[kind]}>
       <h2>{TITLES[kind]}</h2>
       <ul>
-        {choices.map(({ label, data, guards, leadsTo, try: chosen }) => (
+        {choices.map(({ event, data, guards, leadsTo, try: chosen }) => (
           <li key={JSON.stringify(chosen)}>
             <button type="button" class="simulated-choice" onClick={() => choose(chosen)}>
-              <span class="mono">{label}</span>
+              <span title={event}>{names.event(event)}</span>
               {data !== '' && <span class="small"> {data}</span>}
-              {guards.length > 0 && <span class="muted small"> [{guards.join(', ')}]</span>}
-              <span class="small"> → {leadsTo}</span>
+              {guards.length > 0 && <span class="muted small"> [{guardsOf(guards, names)}]</span>}
+              <span class="small"> → {names.stateValue(leadsTo)}</span>
             </button>
           </li>
         ))}
@@ -204,24 +208,26 @@ function Choices({ kind, all, choose }: ChoicesProps) {
 }
 
 function Step({ step, number }: { step: SimulatedStep; number: number }) {
-  const { label, data, state, changes, starts, ends, timers, emits } = step;
-  const facts: readonly (readonly [string, readonly string[]])[] = [
-    ['would start', starts],
-    ['would end', ends],
-    ['would set timers of', timers],
-    ['would publish', emits],
+  const { isRaw } = usePage();
+  const names = namesOf('connection', isRaw);
+  const { event, data, state, changes, starts, ends, timers, emits } = step;
+  const facts: readonly (readonly [string, string])[] = [
+    ['would start', actorsOf(starts, names)],
+    ['would end', actorsOf(ends, names)],
+    ['would set timers of', timers.join(', ')],
+    ['would publish', emits.map((type) => names.event(type)).join(', ')],
   ];
   return (
     <li>
       <p>
-        {number}. <span class="mono">{label}</span> {data !== '' && <span class="small">{data} </span>}→{' '}
-        <strong>{state}</strong>
+        {number}. <span title={event}>{names.event(event)}</span>{' '}
+        {data !== '' && <span class="small">{data} </span>}→ <strong>{names.stateValue(state)}</strong>
       </p>
       {facts.map(
         ([words, all]) =>
-          all.length > 0 && (
+          all !== '' && (
             <p key={words} class="small">
-              {words} <span class="mono">{all.join(', ')}</span>
+              {words}: {all}
             </p>
           ),
       )}
@@ -230,10 +236,19 @@ function Step({ step, number }: { step: SimulatedStep; number: number }) {
           label={`Context after step ${number}`}
           columns={['Before', 'After']}
           found={changes}
+          names={names}
         />
       )}
     </li>
   );
+}
+
+function actorsOf(ids: readonly string[], names: Names): string {
+  return ids.map((id) => names.actor({ id, src: id })).join(', ');
+}
+
+function guardsOf(guards: readonly string[], names: Names): string {
+  return guards.map((guard) => names.guard(guard)).join(', ');
 }
 
 function retry(state: PageState, tries: readonly Try[]): void {

@@ -5,12 +5,11 @@
  * It computes with XState itself (`PureMachine`), so that what it says is what a connection would do. The same events from the
  * same start lead to the same end: to undo one, leave it out.
  */
-import type { AnyMachineSnapshot, AnyTransitionDefinition, EventObject } from 'xstate';
+import type { AnyMachineSnapshot, AnyTransitionDefinition, EventObject, StateValue } from 'xstate';
 import { CONNECTION_COMMANDS } from '../../../machines/connection/connection.events.js';
 import { verdict } from '../../../machines/verdict.js';
-import { eventLabel, guardName } from '../../../src/charts/chart-labels.js';
+import { guardName } from '../../../src/charts/chart-labels.js';
 import { transitionId } from '../../../src/charts/chart-model.js';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { CURRENT_MACHINES } from '../../../src/event-log/replay/replay-machines.js';
 import { isJsonObject } from '../../../src/json/json-object.js';
 import { PureMachine, type Answer, type PureAction } from '../../../src/testing/asked-machine.js';
@@ -34,7 +33,7 @@ export function simulate({ start, tries }: SimulationAsk): SimulationView {
   return {
     isBare: false,
     steps,
-    state: snapshot.value as SimulationView['state'],
+    state: snapshot.value as StateValue,
     isOver: snapshot.status !== 'active',
     running: effectsOf(snapshot),
     ...choicesIn(asked, snapshot, start.at),
@@ -51,34 +50,39 @@ function choicesIn(
   for (const event of snapshot.status === 'active' ? connectionEvents(snapshot, at) : []) {
     const found = verdict(snapshot, event);
     const owners = ownersOf(snapshot, event.type);
-    const label = labelOf(event, owners[0]);
-    if (found === 'guarded') guarded.set(label, { label, guards: namesOf(owners) });
+    const { type } = event;
+    if (found === 'guarded') guarded.set(type, { event: type, guards: guardsOf(owners) });
     if (found !== 'accepted') continue;
     const { snapshot: after, taken } = asked.ask(snapshot, event);
     // Samples that lead the same way are one choice.
     const key = [event.type, ...taken.map(transitionId)].join(' ');
     if (choices.has(key)) continue;
-    const leadsTo = stateText(after.value as SimulationView['state']);
-    const guards = namesOf(taken);
-    choices.set(key, { try: { event }, kind: kindOf(event), label, data: dataOf(event), guards, leadsTo });
+    choices.set(key, {
+      try: { event },
+      kind: kindOf(event),
+      event: type,
+      data: dataOf(event),
+      guards: guardsOf(taken),
+      leadsTo: after.value as StateValue,
+    });
   }
-  const possible = new Set([...choices.values()].map(({ label }) => label));
+  const possible = new Set([...choices.values()].map(({ event }) => event));
   return {
     choices: [...choices.values()],
-    guarded: [...guarded.values()].filter(({ label }) => !possible.has(label)),
+    guarded: [...guarded.values()].filter(({ event }) => !possible.has(event)),
   };
 }
 
 function stepOf(
   event: EventObject,
   before: AnyMachineSnapshot,
-  { snapshot, taken, actions }: Answer,
+  { snapshot, actions }: Answer,
 ): SimulatedStep {
   const [was, is] = [effectsOf(before), effectsOf(snapshot)];
   return {
-    label: labelOf(event, taken[0] ?? ownersOf(before, event.type)[0]),
+    event: event.type,
     data: dataOf(event),
-    state: stateText(snapshot.value as SimulationView['state']),
+    state: snapshot.value as StateValue,
     changes: differences(before.context, snapshot.context),
     starts: actions.flatMap((action) => startedBy(action)),
     ends: was.filter((effect) => !is.includes(effect)),
@@ -111,13 +115,9 @@ function ownersOf({ _nodes: nodes }: AnyMachineSnapshot, type: string): readonly
   return nodes.flatMap((node) => node.transitions.get(type) ?? []);
 }
 
-function namesOf(transitions: readonly AnyTransitionDefinition[]): readonly string[] {
+function guardsOf(transitions: readonly AnyTransitionDefinition[]): readonly string[] {
   const names = transitions.flatMap(({ guard }) => (guard === undefined ? [] : [guardName(guard)]));
   return [...new Set(names)];
-}
-
-function labelOf({ type }: EventObject, owner: AnyTransitionDefinition | undefined): string {
-  return eventLabel(type, owner?.source.id ?? '', (id) => id).text;
 }
 
 const COMMANDS: ReadonlySet<string> = new Set(CONNECTION_COMMANDS);

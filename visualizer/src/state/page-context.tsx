@@ -7,6 +7,7 @@ import type { LogClient } from '../worker/log-client.js';
 import { positionOf, type Page, type PageState } from './page.js';
 import type { Runtime } from './runtime.js';
 import { Times } from './times.js';
+import { namesOf, type Names } from '../words/names.js';
 
 export interface PageContext {
   readonly state: PageState;
@@ -109,6 +110,11 @@ export function MomentProvider({ children }: { children: ComponentChildren }) {
   const position = positionOf(page);
   const given = useAnswer('moment', position < 0 ? undefined : { position });
   return <Moment.Provider value={given?.answer}>{children}</Moment.Provider>;
+}
+
+/** What the things of a chart are called. */
+export function useNames(chart: string): Names {
+  return namesOf(chart, usePage().isRaw);
 }
 
 export function useMoment(): MomentView | undefined {

@@ -121,6 +121,9 @@ export interface Page {
   readonly comparison: Comparison;
   /** Null if nothing is simulated. */
   readonly simulation: Simulation | null;
+  /** The page shows the names of the charts and the log instead of words. */
+  readonly isRaw: boolean;
+  readonly hasKeysHelp: boolean;
 }
 
 export const EMPTY: Page = {
@@ -146,6 +149,8 @@ export const EMPTY: Page = {
   linkProblem: null,
   comparison: FIRST_COMPARISON,
   simulation: null,
+  isRaw: false,
+  hasKeysHelp: false,
 };
 
 export class PageState {
@@ -164,10 +169,10 @@ export class PageState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Resets everything except the view and the charts. */
+  /** Resets everything except the view, the names and the charts. */
   begin(change: Partial<Page>): void {
-    const { view, charts } = this.#page;
-    this.change({ ...EMPTY, view, charts, ...change });
+    const { view, charts, isRaw } = this.#page;
+    this.change({ ...EMPTY, view, charts, isRaw, ...change });
   }
 
   listen(listener: () => void): () => void {

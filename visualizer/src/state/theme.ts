@@ -1,5 +1,7 @@
-/** Light or dark: the system's choice, until a person chooses. */
+/** Light or dark: the system's choice, until a person chooses. Paper is light. */
 
+const DARK = '(prefers-color-scheme: dark)';
+const PRINT = 'print';
 const KEY = 'troupe-theme';
 const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -11,14 +13,14 @@ export function themeNow(): Theme {
 
 /** Colors the page from now on, and follows changes of the system. */
 export function followTheme(): void {
-  const system = matchMedia('(prefers-color-scheme: dark)');
-  system.addEventListener('change', applyTheme);
+  for (const query of [DARK, PRINT]) matchMedia(query).addEventListener('change', applyTheme);
   applyTheme();
 }
 
 function applyTheme(): void {
   const theme = themeNow();
-  const isDark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  const wantsDark = theme === 'system' ? matchMedia(DARK).matches : theme === 'dark';
+  const isDark = wantsDark && !matchMedia(PRINT).matches;
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 

@@ -20,6 +20,11 @@ export function dayText(at: number, hasYear = false): string {
   return hasYear ? `${day}, ${date.getFullYear()}` : day;
 }
 
+/** `May 12, 2026, 14:03:07.120`, in local time. */
+export function fullTime(at: number): string {
+  return Number.isFinite(at) ? `${dayText(at, true)}, ${clockTime(at)}` : '–';
+}
+
 /** The format of times between two moments: with the day if it is not always the same. */
 export class Times {
   constructor(

@@ -8,7 +8,7 @@ import type { StateValue } from 'xstate';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateIdsOf } from '../../../src/charts/chart-lookup.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
-import type { PlacedBox, PlacedChart } from '../chart/chart-layout.js';
+import { SIZE, type PlacedBox, type PlacedChart, type Rect } from '../chart/chart-layout.js';
 import { ChartPicture, type Marks } from '../chart/chart-picture.js';
 import { Minimap } from '../chart/minimap.js';
 import { possibleFrom, takenBy } from '../chart/taken.js';
@@ -18,13 +18,18 @@ import { chartOf, laneTitle, MANAGER_LANE } from '../log/lane-names.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, usePageContext } from '../state/page-context.js';
 import { useActor } from './details-view.js';
+import { usePrint } from '../parts/media.js';
+import type { TooltipProps } from '../parts/tooltip.js';
+import { Legend, StateNote } from './state-note.js';
+import { namesOf, type Names } from '../words/names.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
-/** The layout of the chart with that hash; neither field is set until it is known. */
+/** The layout of the chart with that hash and these names; neither field is set until it is known. */
 interface LaidOut {
   readonly hash?: string;
+  readonly names?: Names;
   readonly chart?: PlacedChart;
   /** Why it cannot be drawn. */
   readonly trouble?: string;
@@ -34,8 +39,14 @@ const NOT_YET: LaidOut = {};
 const PAN = 60;
 /** The chart that reviews the tools of a server. Only a running troupe knows its state; a log does not. */
 const REVIEW = 'review';
-/** At a smaller zoom, only the names of the large states are shown. */
-const FAR = 0.42;
+/** At a smaller zoom, the smallest text is below nine pixels, and only names are shown. */
+const FAR = 9 / SIZE.text;
+/** Size of these names on the screen, pixels. */
+const FAR_NAME = 11;
+/** They are drawn again only if the zoom has changed by this much. */
+const FAR_STEP = 1.08;
+/** The part of a sheet of A4 that `print.css` leaves for the chart, pixels. */
+const PAPER = { width: 1_030, height: 620 };
 
 export function ChartView() {
   const { state, layouts } = usePageContext();
@@ -45,6 +56,8 @@ export function ChartView() {
   const ownName = chartOf(selected);
   const name = chart ?? ownName;
   const known = charts[name];
+  const names = namesOf(name, page.isRaw);
+  const isPrint = usePrint();
   const [laidOut, setLaidOut] = useState<LaidOut>(NOT_YET);
   const [pointed, setPointed] = useState<PlacedBox | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
@@ -56,19 +69,20 @@ export function ChartView() {
     const show = (result: LaidOut): void => {
       if (!isOver) setLaidOut(result);
     };
-    layouts.of(hash, model).then(
-      (chart) => show({ hash, chart }),
+    layouts.of(hash, model, names).then(
+      (chart) => show({ hash, names, chart }),
       (error: unknown) => {
         const trouble = error instanceof Error ? error.message : 'The layout failed.';
-        show({ hash, trouble });
+        show({ hash, names, trouble });
       },
     );
     return () => {
       isOver = true;
     };
-  }, [known?.hash]);
+  }, [known?.hash, names]);
 
-  const { chart: placed, trouble } = laidOut.hash === known?.hash ? laidOut : NOT_YET;
+  const { chart: placed, trouble } =
+    laidOut.hash === known?.hash && laidOut.names === names ? laidOut : NOT_YET;
   const review = name === REVIEW && isCommandable(page) ? page.statuses.get(selected)?.review : undefined;
   const marks = useMemo(() => {
     if (placed === undefined) return undefined;
@@ -103,6 +117,18 @@ export function ChartView() {
     act();
   }
 
+  /** The visible part of a box, in pixels of the window. */
+  function onScreen({ x, y, height }: Rect): TooltipProps['beside'] {
+    const { left = 0, top = 0, bottom = 0 } = box.current?.getBoundingClientRect() ?? {};
+    const within = (at: number): number => Math.max(top, Math.min(bottom, at));
+    const start = top + camera.y + y * camera.zoom;
+    return {
+      left: Math.max(left, left + camera.x + x * camera.zoom),
+      top: within(start),
+      bottom: within(start + height * camera.zoom),
+    };
+  }
+
   return (
     <section class="view chart-view" aria-label="Chart">
       <div class="toolbar">
@@ -130,7 +156,7 @@ export function ChartView() {
           >
             {Object.keys(charts).map((each) => (
               <option key={each} value={each}>
-                {each}
+                {namesOf(each, page.isRaw).title}
               </option>
             ))}
           </select>
@@ -142,7 +168,7 @@ export function ChartView() {
               : 'Chart only: logs do not record the state of such an actor.'
             : name === REVIEW
               ? `The present state of the review of ${laneTitle(selected)}; logs do not record it.`
-              : lastStep(known?.model, marks)}
+              : lastStep(known?.model, marks, names)}
         </p>
         <div class="button-group">
           <button
@@ -198,27 +224,38 @@ export function ChartView() {
         {placed !== undefined && (
           <>
             <div
-              class={`camera ${lens.mode}${camera.zoom < FAR ? ' far' : ''}`}
+              class={`camera ${lens.mode}`}
               style={{ transform: `translate(${camera.x}px, ${camera.y}px) scale(${camera.zoom})` }}
             >
               <svg
                 class="chart-svg"
                 width={placed.width}
                 height={placed.height}
+                viewBox={`0 0 ${placed.width} ${placed.height}`}
                 role="group"
-                aria-label={`The ${name} machine`}
+                aria-label={`The chart: ${names.title}`}
               >
-                <ChartPicture chart={placed} marks={marks} onPoint={setPointed} onReach={reach} />
+                <ChartPicture
+                  chart={placed}
+                  marks={marks}
+                  farSize={farSize(isPrint ? zoomOnPaper(placed) : camera.zoom)}
+                  onPoint={setPointed}
+                  onReach={reach}
+                />
               </svg>
             </div>
             {pointed !== undefined && (
-              <StateNote box={pointed} marks={marks} camera={camera} size={lens.size} />
+              <StateNote box={pointed} marks={marks} names={names} beside={onScreen(pointed)} />
             )}
-            <Minimap chart={placed} lens={lens} active={marks?.active ?? NONE} />
-            {marks !== undefined && <Legend />}
           </>
         )}
       </div>
+      {placed !== undefined && (
+        <div class="chart-foot">
+          {marks !== undefined && <Legend />}
+          <Minimap chart={placed} lens={lens} active={marks?.active ?? NONE} />
+        </div>
+      )}
     </section>
   );
 }
@@ -262,75 +299,20 @@ function visitsById(model: ChartModel, visits: ReadonlyMap<string, number>): Map
   return new Map([...visits].map(([path, count]) => [`${model.root.id}.${path}`, count]));
 }
 
-function lastStep(model: ChartModel | undefined, { taken }: Marks): string {
-  const words = new Set(model?.edges.filter(({ id }) => taken.has(id)).map(({ text }) => text));
+function zoomOnPaper({ width, height }: PlacedChart): number {
+  return Math.min(PAPER.width / width, PAPER.height / height);
+}
+
+function lastStep(model: ChartModel | undefined, { taken }: Marks, names: Names): string {
+  const steps = model?.edges.filter(({ id }) => taken.has(id)) ?? [];
+  const words = new Set(
+    steps.map(({ eventType, text }) => (names.isRaw || eventType === '' ? text : names.event(eventType))),
+  );
   return words.size === 0 ? '' : `Last transition: ${[...words].join(', ')}`;
 }
 
-function StateNote(props: {
-  box: PlacedBox;
-  marks: Marks | undefined;
-  camera: { x: number; y: number; zoom: number };
-  size: { width: number; height: number };
-}) {
-  const { box, marks, camera, size } = props;
-  const { state, x, y, height, width } = box;
-  const left = Math.max(8, Math.min(size.width - 296, camera.x + x * camera.zoom));
-  const below = camera.y + (y + height) * camera.zoom + 8;
-  const hasRoomBelow = below < size.height - 130;
-  const style = hasRoomBelow
-    ? { left: `${left}px`, top: `${Math.max(8, below)}px` }
-    : { left: `${left}px`, bottom: `${Math.max(8, size.height - camera.y - y * camera.zoom + 8)}px` };
-  const lists: readonly (readonly [string, readonly string[]])[] = [
-    ['On entry', state.entry],
-    ['On exit', state.exit],
-    ['Runs', state.invokes.map(({ src }) => src)],
-    ['Tags', state.tags],
-  ];
-  const visits = marks?.visits.get(state.id) ?? 0;
-  return (
-    <div class="tooltip chart-tooltip" style={width > 0 ? style : {}} aria-hidden="true">
-      <strong>{state.key}</strong>
-      {state.description !== null && <p>{state.description}</p>}
-      <dl>
-        {visits > 0 && (
-          <div>
-            <dt>Entered</dt>
-            <dd>{visits}×</dd>
-          </div>
-        )}
-        {lists.map(
-          ([title, values]) =>
-            values.length > 0 && (
-              <div key={title}>
-                <dt>{title}</dt>
-                <dd>{values.join(', ')}</dd>
-              </div>
-            ),
-        )}
-      </dl>
-    </div>
-  );
-}
-
-function Legend() {
-  return (
-    <ul class="chart-legend" aria-label="Legend">
-      <li>
-        <span class="legend-box active" aria-hidden="true" /> active
-      </li>
-      <li>
-        <span class="legend-line taken" aria-hidden="true" /> taken last
-      </li>
-      <li>
-        <span class="legend-text" aria-hidden="true">
-          event
-        </span>{' '}
-        possible now
-      </li>
-      <li>
-        <span class="muted">3×</span> times entered
-      </li>
-    </ul>
-  );
+/** The size of names that are readable at that zoom; undefined if all texts are. */
+function farSize(zoom: number): number | undefined {
+  if (zoom >= FAR) return undefined;
+  return FAR_NAME / FAR_STEP ** Math.floor(Math.log(zoom) / Math.log(FAR_STEP));
 }

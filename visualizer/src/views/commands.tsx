@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CommandAnswer, CommandRequest } from '../../../src/inspector/page-protocol.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, usePageContext } from '../state/page-context.js';
+import { REASON_WORDS, spaced } from '../words/entry-words.js';
+import { namesOf } from '../words/names.js';
 
 const COMMANDS: readonly (readonly [command: string, words: string])[] = [
   ['connection.start', 'Start'],
@@ -13,6 +15,12 @@ const COMMANDS: readonly (readonly [command: string, words: string])[] = [
   ['trust.granted', 'Trust'],
   ['trust.denied', 'Deny'],
 ];
+
+/** A command by the text of its button; by its event if it has none. */
+function commandWords(command: string, isRaw: boolean): string {
+  if (isRaw) return command;
+  return COMMANDS.find(([each]) => each === command)?.[1] ?? namesOf('connection', false).event(command);
+}
 
 type Outcome = {
   readonly command: string;
@@ -83,7 +91,7 @@ export function Commands({ name, allowed, hash, since, changedAt }: CommandsProp
               type="button"
               class={isLegal ? 'command' : 'command illegal'}
               disabled={!isOffered}
-              title={isLegal ? command : `${command}: the chart does not accept it now`}
+              title={isLegal ? command : `${command}: not possible now`}
               onClick={() => void send(command)}
             >
               {words}
@@ -98,7 +106,7 @@ export function Commands({ name, allowed, hash, since, changedAt }: CommandsProp
           disabled={!canSend}
           onChange={({ currentTarget }) => setForced(currentTarget.checked)}
         />
-        Send anyway, even if the chart rejects it
+        Send a command even if it is not possible now
       </label>
       {!canSend && (
         <p class="muted small">Commands work only while the page shows the present of a running troupe.</p>
@@ -109,26 +117,31 @@ export function Commands({ name, allowed, hash, since, changedAt }: CommandsProp
 }
 
 function OutcomeNote({ outcome }: { outcome: Outcome }) {
+  const { isRaw } = usePage();
   if ('trouble' in outcome)
     return (
       <p class="note bad">
-        <code>{outcome.command}</code>: {outcome.trouble}
+        {commandWords(outcome.command, isRaw)}: {outcome.trouble}
       </p>
     );
   const { command, answer } = outcome;
   if (answer.accepted)
     return (
       <p class="note good">
-        <code>{command}</code> is accepted.
+        <span title={command}>{commandWords(command, isRaw)}</span>: accepted.
       </p>
     );
   return (
     <div class="note bad rejection">
       <p>
-        <strong>Rejected.</strong> <code>{command}</code> is not accepted in <code>{answer.state}</code> (
-        {answer.reason}). Nothing has changed.
+        <strong>Rejected.</strong> <span title={command}>{commandWords(command, isRaw)}</span> while{' '}
+        {isRaw ? answer.state : spaced(answer.state)}:{' '}
+        <span title={answer.reason}>{isRaw ? answer.reason : REASON_WORDS[answer.reason]}</span>. Nothing has
+        changed.
       </p>
-      <p class="small">Accepted now: {answer.allowed.length === 0 ? 'nothing' : answer.allowed.join(', ')}</p>
+      <p class="small" title={answer.allowed.join(', ')}>
+        Possible now: {answer.allowed.map((each) => commandWords(each, isRaw)).join(', ') || 'nothing'}
+      </p>
     </div>
   );
 }

@@ -4,20 +4,19 @@ import { hasTag } from '../../../machines/connection/connection.states.js';
 import type { ServerIdentity } from '../../../machines/connection/connection.events.js';
 import { renderQuestion } from '../../../src/cli/output/trust-question.js';
 import { contextOf, type ShownContext } from '../../../src/event-log/format/by-shape.js';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { PhaseTimings } from '../../../src/lifecycle/status-details.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import type { ActorView } from '../log/desk-messages.js';
-import { isConnectionLane, laneTitle } from '../log/lane-names.js';
-import { stateWords } from '../log/state-words.js';
+import { chartOf, isConnectionLane, laneTitle } from '../log/lane-names.js';
+import { stateValueWords, stateWords } from '../log/state-words.js';
 import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import { useFleet } from '../search/use-chosen.js';
 import { isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTimes } from '../state/page-context.js';
+import { useAnswer, useNames, usePage, useTimes } from '../state/page-context.js';
 import { duration } from '../state/times.js';
 import { Commands } from './commands.js';
 import { Tools } from './tools.js';
@@ -35,7 +34,7 @@ export function useActor(name: string): ActorView | undefined {
 
 export function DetailsView() {
   const page = usePage();
-  const { selected, statuses } = page;
+  const { selected, statuses, isRaw } = page;
   const actor = useActor(selected);
   const row = useFleet().find(({ name }) => name === selected);
   const status = isPast(page) ? undefined : statuses.get(selected);
@@ -43,6 +42,7 @@ export function DetailsView() {
   const error = row?.error ?? null;
   const details = actor?.details;
   const path = actor === undefined ? undefined : publicState(actor.state);
+  const names = useNames(chartOf(selected));
   const isConnection = isConnectionLane(selected);
   return (
     <section class="details" aria-label="Details">
@@ -51,11 +51,15 @@ export function DetailsView() {
         {path !== undefined ? (
           <StateBadge
             state={path.state}
-            words={stateWords(selected, path)}
+            words={
+              isConnection
+                ? stateWords(selected, path, isRaw)
+                : stateValueWords(selected, actor?.state, isRaw)
+            }
             isWaiting={isConnection && hasTag(path, 'waitingForPerson')}
           />
         ) : row !== undefined ? (
-          <StateBadge state={row.state} words={stateWords(selected, row)} />
+          <StateBadge state={row.state} words={stateWords(selected, row, isRaw)} />
         ) : null}
       </header>
       <div class="details-body">
@@ -93,8 +97,8 @@ export function DetailsView() {
           <Tools key={selected} status={status} catalog={details?.catalogHash ?? ''} />
         )}
         {actor !== undefined && (
-          <Fold title="Context" isOpen={!isConnection}>
-            <JsonTree value={actor.context} />
+          <Fold title={isRaw ? 'Context' : 'All fields'} isOpen={!isConnection}>
+            <JsonTree value={actor.context} names={names} />
           </Fold>
         )}
       </div>
@@ -116,7 +120,7 @@ function TrustNote({ request }: { request: TrustRequest }) {
         <strong>It waits to be trusted.</strong>
       </p>
       <p class="question mono">{renderQuestion(request)}</p>
-      <Opening class="json-node" summary="Not shortened">
+      <Opening class="json-node" summary="The whole entry">
         {() => <JsonTree value={request} />}
       </Opening>
     </div>
@@ -146,12 +150,16 @@ function Facts(props: {
   const details = actor?.details;
   const isUsable = actor !== undefined && hasTag(publicState(actor.state), 'usable');
   const times = useTimes();
+  const { isRaw } = usePage();
   const facts: [string, ComponentChildren][] = [
     ['Transport', details?.transport ?? context.transport ?? status?.transport],
     ['Address', status?.url ?? details?.url],
     ['Process', status?.pid ?? details?.pid],
-    ['Session', context.generation === 0 ? null : context.generation],
-    ['Attempt', context.attempt === 0 ? null : `${context.attempt} of ${context.maxAttempts ?? '?'}`],
+    ['Session', context.generation === 0 ? null : `number ${context.generation}`],
+    [
+      'Attempt',
+      context.attempt === 0 || isUsable ? null : `${context.attempt} of ${context.maxAttempts ?? '?'}`,
+    ],
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',
@@ -165,7 +173,7 @@ function Facts(props: {
       change === null
         ? null
         : change.isExact
-          ? `${times.at(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`
+          ? `${times.at(change.at)}${change.from === null ? '' : `, from ${stateValueWords(actor?.name ?? '', change.from, isRaw)}`}`
           : `before ${times.at(change.at)}, when the log had begun`,
     ],
   ];

@@ -1,14 +1,15 @@
 /** Every entry of the log, and the details of the open one. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
 import { CopyAsTest } from '../fixture/copy-as-test.js';
 import { CATEGORIES } from '../log/labels.js';
-import { laneTitle } from '../log/lane-names.js';
+import { chartOf, laneTitle, MANAGER_LANE } from '../log/lane-names.js';
+import { stateValueWords } from '../log/state-words.js';
 import { OfCall } from '../calls/of-call.js';
 import { useFollowed } from '../calls/use-followed.js';
-import { JsonTree, JsonValue } from '../parts/json-tree.js';
+import { DifferenceTable } from '../parts/difference-table.js';
+import { JsonTree } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { ENTRY_FIELDS } from '../search/entry-fields.js';
 import { NothingFound } from '../search/nothing-found.js';
@@ -18,10 +19,13 @@ import { useFound } from '../search/use-found.js';
 import { differences, type Difference } from '../state/difference.js';
 import { look, positionOf, type EventFilter } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
-import { count, type Times } from '../state/times.js';
+import { count, fullTime, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { rowHeight } from '../parts/media.js';
+import { CATEGORY_WORDS } from '../words/entry-words.js';
+import { namesOf, type Names } from '../words/names.js';
 
-const ROW = 34;
+const ROW = rowHeight(34);
 
 export function EventsView() {
   const { state } = usePageContext();
@@ -129,7 +133,7 @@ function Filters({ filter, total, length, selected, share }: FiltersProps) {
               })
             }
           >
-            {category}
+            {CATEGORY_WORDS[category]}
           </button>
         ))}
       </div>
@@ -151,18 +155,21 @@ function Filters({ filter, total, length, selected, share }: FiltersProps) {
 }
 
 function EventRow({ line, times, isOfCall }: { line: EntryLine; times: Times; isOfCall: boolean }) {
-  const { at, category, seq } = line;
-  const { kind, lane, event, words } = rowTextOf(line);
+  const { isRaw } = usePage();
+  const { at, category, seq, type } = line;
+  const { kind, lane, event, words } = rowTextOf(line, isRaw);
   const time = times.at(at);
   return (
     <div class={`event-row kind-${category}${isOfCall ? ' of-call' : ''}`} data-seq={seq}>
-      <span class="mono event-time">
+      <span class="mono event-time" title={fullTime(at)}>
         {time.slice(0, -4)}
         <span class="event-ms">{time.slice(-4)}</span>
       </span>
       <span class="event-kind">{kind}</span>
       <span class="event-lane">{lane}</span>
-      <span class="event-type mono">{event}</span>
+      <span class={isRaw ? 'event-type mono' : 'event-type'} title={type}>
+        {event}
+      </span>
       <span class="event-words">{words}</span>
     </div>
   );
@@ -170,7 +177,7 @@ function EventRow({ line, times, isOfCall }: { line: EntryLine; times: Times; is
 
 function Reading({ position }: { position: number }) {
   const { state } = usePageContext();
-  const { book, selected } = usePage();
+  const { book, selected, isRaw } = usePage();
   const entry = useAnswer('entry', { position })?.answer;
   const lane = entry?.position === position ? entry.lane : undefined;
   useEffect(() => {
@@ -184,12 +191,16 @@ function Reading({ position }: { position: number }) {
         </p>
       </aside>
     );
+  const names = namesOf(chartOf(entry.lane ?? MANAGER_LANE), isRaw);
   return (
     <aside class="reading" aria-label="Entry">
       <header class="reading-head">
         <h2>
           Entry {count(entry.seq)}
-          <small class={`kind-${entry.category}`}> {entry.type === '' ? entry.kind : entry.type}</small>
+          <small class={`kind-${entry.category}`} title={entry.type}>
+            {' '}
+            {names.event(entry.type) || entry.kind}
+          </small>
         </h2>
         <button
           type="button"
@@ -223,71 +234,42 @@ function Reading({ position }: { position: number }) {
       <div class="reading-body">
         {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
         <OfCall entry={entry} />
-        <Changes entry={entry} />
+        <Changes entry={entry} names={names} />
         <h3>As recorded in the log</h3>
-        <JsonTree value={entry.json} isDeep={entry.kind === 'note'} />
+        <JsonTree value={entry.json} isDeep={entry.kind === 'note'} names={names} />
       </div>
     </aside>
   );
 }
 
-function Changes({ entry }: { entry: EntryView }) {
-  const { before, after } = entry;
+function Changes({ entry, names }: { entry: EntryView; names: Names }) {
+  const { before, after, lane = MANAGER_LANE } = entry;
   if (after === undefined) return <p class="muted">A note, which changed nothing.</p>;
-  const found = changesOf(before, after);
+  const found = changesOf(before, after, (state) => stateValueWords(lane, state, names.isRaw));
   return (
     <>
       <h3>Changes</h3>
       {found.length === 0 ? (
         <p class="muted">None: state and context are unchanged.</p>
       ) : (
-        <div class="diff-scroll" tabIndex={0} role="group" aria-label="Changes">
-          <table class="diff">
-            <thead>
-              <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Before</th>
-                <th scope="col">After</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.map(({ path, before: was, after: is }) => (
-                <tr key={path}>
-                  <th scope="row" class="mono">
-                    {path}
-                  </th>
-                  <td class="diff-before">
-                    <Shown value={was} />
-                  </td>
-                  <td class="diff-after">
-                    <Shown value={is} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DifferenceTable label="Changes" columns={['Before', 'After']} found={found} names={names} />
       )}
     </>
   );
 }
 
 /** The state as one row, and every field of the context. */
-function changesOf(before: FoldedState | undefined, after: FoldedState): readonly Difference[] {
+function changesOf(
+  before: FoldedState | undefined,
+  after: FoldedState,
+  words: (state: FoldedState['state']) => string,
+): readonly Difference[] {
   const states = [before?.state, after.state].map((state) =>
-    state === undefined ? undefined : stateText(state),
+    state === undefined ? undefined : words(state),
   );
   return [
     ...differences(states[0], states[1], 'state'),
     ...differences(before?.status, after.status, 'status'),
     ...differences(before?.context ?? {}, after.context),
   ];
-}
-
-function Shown({ value }: { value: unknown }) {
-  return typeof value === 'object' && value !== null ? (
-    <JsonTree value={value} isOpen={false} />
-  ) : (
-    <JsonValue value={value} />
-  );
 }

@@ -10,9 +10,10 @@ import { usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { useNow } from '../state/tick.js';
 import { countdown } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { rowHeight } from '../parts/media.js';
 import { RowTrouble } from './row-trouble.js';
 
-const ROW = 52;
+const ROW = rowHeight(52);
 
 export function FleetView() {
   const { state } = usePageContext();
@@ -72,7 +73,8 @@ export function FleetView() {
 }
 
 function Row({ row }: { row: FleetRow }) {
-  const { name, transport, tools, attempt, maxAttempts } = row;
+  const { isRaw } = usePage();
+  const { name, state, transport, tools, attempt, maxAttempts } = row;
   return (
     <div class="fleet-row">
       <span class="fleet-name">
@@ -81,7 +83,7 @@ function Row({ row }: { row: FleetRow }) {
       </span>
       <StateBadge
         state={row.state}
-        words={stateWords(name, row)}
+        words={stateWords(name, row, isRaw)}
         isWaiting={hasTag(row, 'waitingForPerson')}
       />
       <span class="number" title="Tools">
@@ -90,7 +92,7 @@ function Row({ row }: { row: FleetRow }) {
       </span>
       <span class="number" title="Attempt">
         <span class="sr-only">Attempt: </span>
-        {attempt === 0 ? '–' : `${attempt}/${maxAttempts}`}
+        {attempt === 0 || state === 'ready' ? '–' : `${attempt}/${maxAttempts}`}
       </span>
       <span class="fleet-next">
         <NextTry at={row.nextAttemptAt} />

@@ -1,6 +1,7 @@
 /** The source of the content, its time, and actions on the whole of it. */
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
+import { switchNaming } from '../state/naming.js';
 import { isPast, type Page } from '../state/page.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
@@ -31,6 +32,8 @@ export function Header() {
       <div class="header-actions">
         <OpenButton />
         <ShareButton />
+        <NamesButton />
+        <KeysButton />
         <ThemeButton />
       </div>
     </header>
@@ -139,6 +142,38 @@ function download(file: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function NamesButton() {
+  const { state } = usePageContext();
+  const { isRaw } = usePage();
+  return (
+    <button
+      type="button"
+      class="icon names-button"
+      aria-label="Raw names"
+      aria-pressed={isRaw}
+      title="The names in charts and logs, instead of words (n)"
+      onClick={() => switchNaming(state)}
+    >
+      <Icon path="M5 4L1.5 8 5 12M11 4l3.5 4-3.5 4M9.2 3L6.8 13" /> <span>Raw names</span>
+    </button>
+  );
+}
+
+function KeysButton() {
+  const { state } = usePageContext();
+  return (
+    <button
+      type="button"
+      class="icon keys-button"
+      aria-label="Keys"
+      title="Keys (?)"
+      onClick={() => state.change({ hasKeysHelp: true })}
+    >
+      ?
+    </button>
+  );
 }
 
 const THEME_WORDS: Readonly<Record<Theme, string>> = {

@@ -10,8 +10,10 @@ import { positionOf, type SequenceChoice } from '../state/page.js';
 import { useAnswer, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { count, duration, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
+import { rowHeight } from '../parts/media.js';
+import { namesOf } from '../words/names.js';
 
-const ROW = 30;
+const ROW = rowHeight(30);
 const TIME = 104;
 /** Width of a time with its day. */
 const DAY_AND_TIME = 158;
@@ -166,13 +168,17 @@ function ArrowRow({ arrow, lines, times, place, isOfCall }: ArrowRowProps) {
   const middle = (name: string): number => left + (lines.indexOf(name) + 0.5) * lineWidth;
   const [from, to] = [middle(arrow.from), middle(arrow.to)];
   const isSelf = from === to;
-  const words = arrow.ms === undefined ? arrow.text : `${arrow.text} · ${duration(arrow.ms)}`;
+  const { isRaw } = usePage();
+  const { event } = arrow;
+  const text = event === undefined ? arrow.text : namesOf(event.chart, isRaw).event(event.type);
+  const words = arrow.ms === undefined ? text : `${text} · ${duration(arrow.ms)}`;
   const y = 21;
   const way = isSelf ? `M${from} 12h22v9h-18` : `M${from} ${y}H${to > from ? to - 3 : to + 3}`;
   const textX = isSelf ? from + 30 : (from + to) / 2;
   return (
     <div
       class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}${isOfCall ? ' of-call' : ''}`}
+      {...(event !== undefined && { title: event.type })}
     >
       <span class="sr-only">{`${times.at(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
       <span class="mono sequence-time" aria-hidden="true">

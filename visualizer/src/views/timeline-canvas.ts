@@ -5,14 +5,16 @@
 import { isFailed, type CallView } from '../calls/call-views.js';
 import { toneOf } from '../chart/arrangements.js';
 import type { Category } from '../log/labels.js';
-import { stateWords } from '../log/state-words.js';
+import { stateValueWords, stateWords } from '../log/state-words.js';
+import { isConnectionLane } from '../log/lane-names.js';
+import { rowHeight } from '../parts/media.js';
 import type { StretchView } from '../log/desk-messages.js';
 import { publicState } from '../../../machines/connection/public-state.js';
 import type { TimeWindow } from '../state/page.js';
 import { clockTime, Times } from '../state/times.js';
 import { ticksOf } from './time-ticks.js';
 
-export const LANE = 30;
+export const LANE = rowHeight(30);
 export const AXIS = 26;
 
 export interface Scene {
@@ -22,6 +24,8 @@ export interface Scene {
   readonly names: readonly string[];
   readonly top: number;
   readonly selected: string;
+  /** Whether states have their own names instead of words. */
+  readonly isRaw: boolean;
 }
 
 export interface Overlay {
@@ -126,7 +130,7 @@ function tickWords(at: number, step: number, day: string): string {
   return day === '' ? time : `${day} ${time}`;
 }
 
-function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number): void {
+function drawLane(pen: Pen, { view, selected, isRaw }: Scene, name: string, top: number): void {
   const { context, width, color, xOf } = pen;
   if (name === selected) {
     context.fillStyle = color('selected');
@@ -140,7 +144,8 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
     const x = Math.max(0, xOf(from));
     const end = Math.min(width, Math.max(xOf(to), x + 1));
     if (end <= 0 || x >= width) continue;
-    const path = publicState(view.values[value] ?? '');
+    const state = view.values[value] ?? '';
+    const path = publicState(state);
     const tone = toneOf(path.state);
     context.fillStyle = color(`fill-${tone}`);
     context.fillRect(x, top + 6, end - x - (end - x > 4 ? 1 : 0), LANE - 12);
@@ -148,7 +153,9 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
       context.fillStyle = color(`tone-${tone}`);
       context.fillRect(x, top + 6, 2, LANE - 12);
     }
-    const words = stateWords(name, path);
+    const words = isConnectionLane(name)
+      ? stateWords(name, path, isRaw)
+      : stateValueWords(name, state, isRaw);
     const fitting = [words, words.split(',')[0] ?? ''].find(
       (text) => context.measureText(text).width + 14 < end - x,
     );

@@ -5,15 +5,17 @@
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { useFollowed } from '../calls/use-followed.js';
-import type { Mark } from '../log/bars.js';
+import type { Bar, Mark } from '../log/bars.js';
 import { laneInWords, laneTitle } from '../log/lane-names.js';
+import { stateValueWords, stateWords } from '../log/state-words.js';
+import { CATEGORY_WORDS } from '../words/entry-words.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
 import { FleetFilter } from '../search/fleet-filter.js';
 import { rowTextOf } from '../search/row-text.js';
 import { useChosen } from '../search/use-chosen.js';
+import { Tooltip, type TooltipProps } from '../parts/tooltip.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
 import { useAnswer, useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
@@ -33,7 +35,7 @@ export function TimelineView() {
   const { state, log } = usePageContext();
   const page = usePage();
   const moment = useMoment();
-  const { book, selected, cursor, source, link } = page;
+  const { book, selected, cursor, source, link, isRaw } = page;
   const isLive = source.kind === 'live' && link.kind === 'open';
   const now = useNow(isLive);
   const times = useTimes();
@@ -89,8 +91,9 @@ export function TimelineView() {
       names: inSight,
       top: first * LANE - top,
       selected,
+      isRaw,
     });
-  }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme]);
+  }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme, isRaw]);
   useLayoutEffect(() => {
     if (overlay.current === null) return;
     const lane = call === undefined ? -1 : names.indexOf(call.lane);
@@ -223,6 +226,17 @@ export function TimelineView() {
         </Nothing>
       </section>
     );
+  const row = moment?.rows.find(({ name }) => name === selected);
+  const present =
+    row !== undefined
+      ? stateWords(selected, row, isRaw)
+      : stateValueWords(
+          selected,
+          moment?.auxiliaries.find(({ name }) => name === selected)?.value ?? {
+            phase: moment?.manager ?? '',
+          },
+          isRaw,
+        );
   const values = given?.answer.values ?? [];
   return (
     <section class="view timeline" aria-label="Timeline">
@@ -235,7 +249,7 @@ export function TimelineView() {
           {(['failure', 'rejection', 'list', 'call'] as const).map((mark) => (
             <li key={mark}>
               <span class={`legend-mark mark-${mark}`} aria-hidden="true" />
-              {mark === 'list' ? 'list changed' : mark}
+              {CATEGORY_WORDS[mark]}
             </li>
           ))}
         </ul>
@@ -311,8 +325,7 @@ export function TimelineView() {
             <canvas ref={overlay} class="timeline-overlay" aria-hidden="true" />
             {hover !== null && brush === null && (
               <HoverNote
-                hover={hover}
-                width={size.width}
+                beside={besideOf(canvas.current, hover)}
                 time={times.at(timeOf(hover.x))}
                 {...under(hover)}
               />
@@ -321,17 +334,17 @@ export function TimelineView() {
         </div>
       </div>
       <p class="sr-only" role="status">
-        {laneTitle(selected)}, {states.get(selected) ?? moment?.manager}
+        {laneTitle(selected)}, {present}
       </p>
       <ol id="lane-story" class="sr-only" aria-label={`Visible states of ${laneInWords(selected)}`}>
         {stretch?.bars.slice(-MOST_TOLD).map((bar) => (
           <li key={bar.from}>
-            {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
+            {wordsOf(selected, bar)} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
           </li>
         ))}
         {marks.map((mark) => (
           <li key={mark.position}>
-            {mark.categories.join(', ')} at {times.at(mark.at)}
+            {categoriesOf(mark)} at {times.at(mark.at)}
             {mark.count > 1 ? `, ${mark.count} together` : ''}
             {storyOf(mark.position)}
           </li>
@@ -339,6 +352,10 @@ export function TimelineView() {
       </ol>
     </section>
   );
+
+  function wordsOf(lane: string, { value }: Bar): string {
+    return stateValueWords(lane, values[value], isRaw);
+  }
 
   /** The lane, the state and the mark below the pointer. */
   function under({ x, y }: { x: number; y: number }): { words: string; position: number | undefined } {
@@ -349,38 +366,42 @@ export function TimelineView() {
     const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
-    const stateOfBar =
-      bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
+    const stateOfBar = bar === undefined ? '' : `${wordsOf(name, bar)} · ${duration(bar.to - bar.from)}`;
     const words = [laneTitle(name), stateOfBar, mark === undefined ? '' : markWords(mark)];
     return { words: words.filter((each) => each !== '').join('\n'), position: mark?.position };
   }
 }
 
-function markWords({ categories, count }: Mark): string {
-  return `${categories.join(', ')}${count > 1 ? ` ×${count}` : ''}`;
+const categoriesOf = ({ categories }: Mark): string =>
+  categories.map((category) => CATEGORY_WORDS[category]).join(', ');
+
+function markWords(mark: Mark): string {
+  return `${categoriesOf(mark)}${mark.count > 1 ? ` ×${mark.count}` : ''}`;
+}
+
+/** Beside the pointer. */
+function besideOf(picture: HTMLElement | null, { x, y }: { x: number; y: number }): TooltipProps['beside'] {
+  const { left = 0, top = 0 } = picture?.getBoundingClientRect() ?? {};
+  return { left: left + x + 12, top: top + y, bottom: top + y + 8 };
 }
 
 interface HoverNoteProps {
-  readonly hover: { readonly x: number; readonly y: number };
-  readonly width: number;
+  readonly beside: TooltipProps['beside'];
   readonly time: string;
   readonly words: string;
   /** Position of the entry below the pointer. */
   readonly position: number | undefined;
 }
 
-function HoverNote({ hover, width, time, words, position }: HoverNoteProps) {
+function HoverNote({ beside, time, words, position }: HoverNoteProps) {
+  const { isRaw } = usePage();
   const line = useAnswer('lines', position === undefined ? undefined : { positions: [position] })?.answer[0];
   const event = line?.position === position ? line : undefined;
-  const isRight = hover.x > width / 2;
-  const x = isRight
-    ? { right: `${width - hover.x + 12}px` }
-    : { left: `calc(var(--names) + ${hover.x + 12}px)` };
   return (
-    <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
+    <Tooltip beside={beside}>
       <span class="mono">{time}</span>
       {words !== '' && <pre>{words}</pre>}
-      {event !== undefined && <p>{event.words || rowTextOf(event).event}</p>}
-    </div>
+      {event !== undefined && <p>{event.words || rowTextOf(event, isRaw).event}</p>}
+    </Tooltip>
   );
 }

@@ -11,7 +11,7 @@ import { useCrashWatch } from '../../../support/crash-watch.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeStream } from '../../../support/fake-stream.js';
-import { joinServeChain } from '../../../../src/cli/commands/serve-command.js';
+import { joinServeChain } from '../../../../src/cli/serving/serve-chain.js';
 import { ConfigError } from '../../../../src/errors.js';
 import { childEnvironment } from '../../../../src/transports/stdio/child-environment.js';
 

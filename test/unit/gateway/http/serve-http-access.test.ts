@@ -38,7 +38,8 @@ describe('a probe', () => {
       for (const method of ['GET', 'HEAD']) {
         const reply = await ask({ method, path, headers: { host: 'pod.example', accept: '*/*' } });
         expect(reply.status).toBe(200);
-        expect(await reply.text()).toBe(method === 'GET' ? '{"status":"ok"}' : '');
+        const status = path === '/readyz' ? 'ready' : 'ok';
+        expect(await reply.text()).toBe(method === 'GET' ? JSON.stringify({ status }) : '');
       }
       const posted = await ask({ method: 'POST', path });
       expect(posted.status).toBe(404);

@@ -124,7 +124,7 @@ describe('a session over HTTP', () => {
     const boom = (): never => {
       throw new Error('boom');
     };
-    const logger = { debug: boom, warn: boom, error: async () => boom() };
+    const logger = { debug: boom, info: boom, warn: boom, error: async () => boom() };
     const { begin, ask, listen } = await serving({ maxHttpSessions: 1, logger });
     await listen(await begin());
     expect((await ask({ body: initialize() })).status).toBe(503);

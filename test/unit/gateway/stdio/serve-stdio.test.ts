@@ -44,7 +44,7 @@ class Client {
   async served(options: ServeStdioOptions = {}): Promise<this> {
     const { input, output } = this;
     const warn = (message: string): void => void this.warnings.push(message);
-    const logger = { debug: () => {}, warn, error: warn };
+    const logger = { debug: () => {}, info: () => {}, warn, error: warn };
     this.service = await serveStdio(this.gateway, { input, output, logger, ...options });
     return this;
   }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { arrangementOf } from '../../../../visualizer/src/chart/arrangements.js';
 import { layoutChart } from '../../../../visualizer/src/chart/chart-layout.js';
 import { possibleFrom, takenBy } from '../../../../visualizer/src/chart/taken.js';
+import { namesOf } from '../../../../visualizer/src/words/names.js';
 import { ownCharts } from '../../../../visualizer/src/log/own-charts.js';
 import { stateIdsOf } from '../../../../src/charts/chart-lookup.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -46,7 +47,10 @@ describe('the chart of the page', () => {
     async (name) => {
       const { model } = charts[name] ?? { model: connection };
       const elk = new Elk.default();
-      const placed = await layoutChart(model, arrangementOf(model), (graph) => elk.layout(graph));
+      const placed = await layoutChart(model, arrangementOf(model), (graph) => elk.layout(graph), {
+        names: namesOf(name, false),
+        boldWidth: (text, size) => text.length * size * 0.7,
+      });
       const ids = new Set(placed.boxes.map(({ state }) => state.id));
       expect(ids.size).toBe(placed.content.states.size - 1);
       for (const { state, x, y, width, height } of placed.boxes) {

@@ -45,8 +45,10 @@ describe('two moments', () => {
     expect(lanes).toHaveLength(1);
     const [files] = lanes;
     expect(files).toMatchObject({ name: 'files', count: 1 });
-    expect(files?.states[0]).toMatch(/^ready/);
-    expect(files?.states[1]).toMatch(/^reconnecting/);
+    expect(files?.states).toEqual([
+      expect.objectContaining({ ready: expect.anything() }),
+      expect.objectContaining({ reconnecting: expect.anything() }),
+    ]);
     expect(files?.entries).toEqual([
       expect.objectContaining({
         position: lost,
@@ -87,9 +89,9 @@ describe('two runs', () => {
     const [files] = connections;
     expect(files?.name).toBe('files');
     expect(files?.differences[0]).toMatchObject({
-      b: { type: 'xstate.error.actor.handshake', state: expect.stringMatching(/^reconnecting/) },
+      b: { type: 'xstate.error.actor.handshake', state: { reconnecting: expect.anything() } },
     });
-    expect(files?.states[0]).toBe(files?.states[1]);
+    expect(files?.states[0]).toEqual(files?.states[1]);
     const back = await compareRuns(whole(noisy), whole(text), turn);
     expect(back.connections[0]?.counts).toEqual(files?.counts.toReversed());
   });
@@ -116,7 +118,7 @@ describe('two runs', () => {
     const { connections } = await compareRuns(whole(restarts), whole(await run(0, 1)), turn);
     expect(connections.find(({ name }) => name === 'other')).toMatchObject({
       counts: [0, expect.any(Number)],
-      states: [null, expect.any(String)],
+      states: [null, expect.anything()],
     });
   });
 });

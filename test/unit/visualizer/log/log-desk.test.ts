@@ -127,7 +127,7 @@ describe('the queries of the page', () => {
     expect(rejections).toHaveLength(1);
     const entry = await desk.answer('entry', { position: rejections[0] ?? -1 });
     expect(entry).toMatchObject({ category: 'rejection', lane: 'files', type: 'connection.rejected' });
-    expect(entry?.words).toBe('connection.retry is not accepted in ready');
+    expect(entry?.words).toBe('retry is not possible while ready');
     const lost = await find({ lane: 'search', text: 'SESSION.LOST' });
     expect(lost).toHaveLength(2);
     const change = await desk.answer('entry', { position: lost[0] ?? -1 });
@@ -199,9 +199,9 @@ describe('the queries of the page', () => {
     const asked = { mostLanes: 9, upTo: last, hasWire: true };
     const { arrows } = await desk.answer('arrows', { ...asked, names: ['files'], most: 500 });
     const messages = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
-    expect(messages).toContain('files · effects → files: openTransport done');
+    expect(messages).toContain('files · work → files: xstate.done.actor.openTransport');
     expect(messages).toContain('files → files · server: initialize');
-    expect(messages).toContain('files → host: connection.retry rejected');
+    expect(messages).toContain('files → host: retry rejected');
     const answer = arrows.find(({ text: words }) => words === 'tools/call ↩');
     expect(answer).toMatchObject({ from: 'files · server', to: 'files', ms: expect.any(Number) });
     const { arrows: few } = await desk.answer('arrows', { ...asked, names: undefined, most: 5 });
@@ -248,7 +248,7 @@ describe('the queries of the page', () => {
     const { arrows } = await named.answer('arrows', asked);
     const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
     expect(ends).toEqual(
-      new Set(['host', 'manager', 'timer · connection', 'timer · effects', 'timer · server']),
+      new Set(['host', 'manager', 'timer · connection', 'timer · work', 'timer · server']),
     );
   });
 
@@ -298,11 +298,11 @@ describe('the queries of the page', () => {
     const odd = { toString: null };
     const notes: readonly (readonly [type: string, fields: object, words: string, arrow?: string])[] = [
       ['call.started', { tool: odd }, '…', 'call …'],
-      ['call.finished', { tool: [odd], outcome: odd, durationMs: odd }, '…: … after … ms', '…: …'],
+      ['call.finished', { tool: [odd], outcome: odd, durationMs: odd }, '…: … after …', '…: …'],
       [
         'connection.rejected',
         { event: odd, state: odd, reason: null },
-        '… is not accepted in …',
+        '… is not possible while …',
         '… rejected',
       ],
       ['wire', { direction: odd, method: 'ping' }, '… ping', 'ping'],

@@ -90,7 +90,7 @@ describe('a root machine on the page', () => {
   it('is listed at each moment, apart from the connections.', async () => {
     const { rows, auxiliaries, manager } = await desk.answer('moment', { position: last });
     expect(rows).toHaveLength(1);
-    expect(auxiliaries).toEqual([{ name: LANE, state: 'failed' }]);
+    expect(auxiliaries).toEqual([{ name: LANE, state: 'failed', value: 'failed' }]);
     expect(manager).toBe('running');
     const before = await desk.answer('moment', { position: 0 });
     expect(before.auxiliaries).toEqual([]);
@@ -105,11 +105,12 @@ describe('a root machine on the page', () => {
     expect(stretches[0]?.bars.map(({ value }) => values[value])).toContain('changed');
     const asked = { names: [LANE], mostLanes: 9, upTo: last, most: 100, hasWire: true };
     const { arrows } = await desk.answer('arrows', asked);
+    expect(arrows.map(({ event }) => event?.chart)).toEqual(Array.from({ length: 4 }, () => 'configuration'));
     expect(arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`)).toEqual([
-      'host → configuration · machine: is started',
-      'configuration · machine · effects → configuration · machine: files.changed',
-      'timer → configuration · machine: after rest',
-      'configuration · machine · effects → configuration · machine: applyConfiguration failed',
+      'host → configuration · machine: xstate.init',
+      'configuration · machine · work → configuration · machine: files.changed',
+      'timer → configuration · machine: xstate.after.rest.configuration.changed',
+      'configuration · machine · work → configuration · machine: xstate.error.actor.applyConfiguration',
     ]);
   });
 

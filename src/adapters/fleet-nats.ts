@@ -1,0 +1,548 @@
+/**
+ * The engine of a fleet over NATS with JetStream, 2.9 or later. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and
+ * `@nats-io/kv`.
+ *
+ * N1. Entries are in one bucket. Leases of one duration share a bucket whose keys live for that long, since NATS before 2.11
+ *     has no time to live of a single key.
+ * N2. The token of a lease is the time at which its bucket was made, and the revision of the key.
+ * N3. A bucket that was just made may have had a forerunner that is lost. It gives no lease until it is as old as a lease
+ *     lasts.
+ * N4. A stream may be lost with all data. Whoever misses it makes it again, once.
+ * N5. A name becomes the tokens of a subject, one for each part between slashes, since names may hold any character.
+ *
+ * Longer than 300 lines because each promise of the port is kept here, by a bucket, a stream or a subject.
+ */
+import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
+import { Kvm, KvWatchInclude, type KV, type KvWatchEntry } from '@nats-io/kv';
+import { connect, nanos, type NatsConnection } from '@nats-io/transport-node';
+import {
+  call,
+  checkName,
+  checkText,
+  checkTtl,
+  nobody,
+  unanswered,
+  type FleetEngine,
+  type FleetEntry,
+  type FleetLease,
+  type FleetLine,
+  type PutTerms,
+  type StopFleet,
+} from '../fleet/engine.js';
+import { EngineLink, type EngineOptions } from '../fleet/engine-link.js';
+import { pause } from '../async/abort.js';
+import { systemClock } from '../ports.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
+
+export { FleetError, type FleetErrorCode } from '../fleet/engine.js';
+export type { EngineOptions } from '../fleet/engine-link.js';
+export type { FleetEngine, FleetEntry, FleetLease, FleetLine, PutTerms, StopFleet } from '../fleet/engine.js';
+
+/** Options of `createNatsEngine`. */
+export interface NatsEngineOptions extends EngineOptions {
+  /** How many servers of a cluster keep each entry, lease and log: 1, 3 or 5. Default 1. */
+  readonly replicas?: number;
+}
+
+const NAMES: OptionNames<NatsEngineOptions> = {
+  address: true,
+  namespace: true,
+  timeoutMs: true,
+  replicas: true,
+};
+
+type Jetstream = ReturnType<typeof jetstream>;
+type Manager = Awaited<ReturnType<typeof jetstreamManager>>;
+
+/** What one connection has. */
+interface Session {
+  readonly nc: NatsConnection;
+  readonly js: Jetstream;
+  readonly manager: Manager;
+  readonly buckets: Kvm;
+}
+
+interface Watch {
+  /** Begins with every link. Resolves when it has heard what is there. */
+  begin(): Promise<void>;
+  stop(): void;
+}
+
+const LOG_MS = 3_600_000;
+const RETRY_MS = 500;
+const PING_MS = 2_000;
+const WRONG_REVISION = 10_071;
+
+/** See `createNatsEngine`. */
+class NatsEngine implements FleetEngine {
+  readonly #link: EngineLink;
+  readonly #replicas: number;
+  readonly #connected: Promise<Session>;
+  readonly #buckets = new Map<string, Promise<KV>>();
+  #logs: Promise<unknown> | undefined;
+  /** For each bucket of leases: when it was made, and from when on it gives leases here. */
+  readonly #births = new Map<string, { readonly bornAt: number; readonly from: number }>();
+  readonly #revisions = new WeakMap<FleetLease, number>();
+  readonly #watches = new Set<Watch>();
+  readonly #ending = new AbortController();
+
+  constructor(options: NatsEngineOptions) {
+    const { replicas = 1 } = options;
+    this.#link = new EngineLink('createNatsEngine', options, /^(?:nats|tls):$/);
+    if (![1, 3, 5].includes(replicas)) throw new TypeError("createNatsEngine: 'replicas' must be 1, 3 or 5.");
+    this.#replicas = replicas;
+    this.#connected = this.#connect();
+    // Whoever uses it hears of it.
+    this.#connected.catch(() => {});
+  }
+
+  get isUp(): boolean {
+    return this.#link.isUp;
+  }
+
+  async get(key: string): Promise<FleetEntry | undefined> {
+    const subject = toSubject(checkName(key));
+    const entry = await this.#inBucket('', (kv) => kv.get(subject));
+    if (entry === null || entry.operation !== 'PUT') return undefined;
+    return { value: entry.string(), version: String(entry.revision) };
+  }
+
+  async put(key: string, value: string, { ifVersion }: PutTerms = {}): Promise<string | undefined> {
+    const subject = toSubject(checkName(key));
+    checkText(value);
+    const revision = await this.#inBucket('', (kv) => {
+      if (ifVersion === undefined) return kv.put(subject, value);
+      const writing =
+        ifVersion === '0' ? kv.create(subject, value) : kv.update(subject, value, Number(ifVersion));
+      return unlessTaken(writing);
+    });
+    return revision === undefined ? undefined : String(revision);
+  }
+
+  async remove(key: string): Promise<void> {
+    const subject = toSubject(checkName(key));
+    await this.#inBucket('', (kv) => kv.delete(subject));
+  }
+
+  async watch(keys: string, onChange: (key: string, value: string | undefined) => void): Promise<StopFleet> {
+    const filter = toFilter(checkName(keys));
+    let known = new Map<string, number>();
+    let changes: { stop(): void } | undefined;
+    let turn = 0;
+    const hear = (entry: KvWatchEntry): void => {
+      const key = toName(entry.key);
+      if ((known.get(key) ?? 0) >= entry.revision) return;
+      known.set(key, entry.revision);
+      call(onChange, key, entry.operation === 'PUT' ? entry.string() : undefined);
+    };
+    const follow = async (following: AsyncIterable<KvWatchEntry>): Promise<void> => {
+      for await (const entry of following) hear(entry);
+    };
+    return new Promise((resolve) => {
+      const watch: Watch = {
+        begin: async () => {
+          turn += 1;
+          const mine = turn;
+          changes?.stop();
+          const kv = await this.#bucket('');
+          const following = await kv.watch({ key: filter, include: KvWatchInclude.UpdatesOnly });
+          const entries: KvWatchEntry[] = [];
+          for await (const entry of await kv.history({ key: filter })) entries.push(entry);
+          if (mine !== turn) return following.stop();
+          changes = following;
+          const before = known;
+          // The numbers of a bucket that was made anew are smaller.
+          known = new Map();
+          for (const entry of entries) hear(entry);
+          for (const key of before.keys()) if (!known.has(key)) call(onChange, key, undefined);
+          follow(following).catch(() => {});
+          resolve(stop);
+        },
+        stop: () => {
+          turn += 1;
+          changes?.stop();
+          // Only a watch that the engine's end stops has not begun yet.
+          resolve(stop);
+        },
+      };
+      const stop = async (): Promise<void> => {
+        this.#watches.delete(watch);
+        watch.stop();
+      };
+      this.#watches.add(watch);
+      void this.#begin(watch);
+    });
+  }
+
+  async acquire(name: string, holder: string, ttlMs: number): Promise<FleetLease | undefined> {
+    const subject = toSubject(checkName(name));
+    checkName(holder);
+    const bucket = `-lease-${checkTtl(ttlMs)}`;
+    return this.#inBucket(
+      bucket,
+      async (kv) => {
+        const bornAt = await this.#bornAt(bucket, ttlMs);
+        if (bornAt === undefined) return undefined;
+        const sentAt = performance.now();
+        const revision =
+          (await unlessTaken(kv.create(subject, holder))) ?? (await again(kv, subject, holder));
+        if (revision === undefined) return undefined;
+        const token = `${digits(bornAt)}.${digits(revision)}`;
+        const lease: FleetLease = { name, holder, ttlMs, token, deadline: sentAt + ttlMs };
+        this.#revisions.set(lease, revision);
+        return lease;
+      },
+      ttlMs,
+    );
+  }
+
+  async renew(lease: FleetLease): Promise<boolean> {
+    const { name, holder, ttlMs } = lease;
+    const sentAt = performance.now();
+    const revision = await this.#inBucket(
+      `-lease-${ttlMs}`,
+      (kv) => unlessTaken(kv.update(toSubject(name), holder, this.#revisions.get(lease) ?? -1)),
+      ttlMs,
+    );
+    if (revision === undefined) return false;
+    this.#revisions.set(lease, revision);
+    lease.deadline = sentAt + ttlMs;
+    return true;
+  }
+
+  async release(lease: FleetLease): Promise<void> {
+    const { name, ttlMs } = lease;
+    const previousSeq = this.#revisions.get(lease) ?? -1;
+    await this.#inBucket(
+      `-lease-${ttlMs}`,
+      (kv) => unlessTaken(kv.delete(toSubject(name), { previousSeq })),
+      ttlMs,
+    );
+  }
+
+  publish(topic: string, data: string): void {
+    const subject = this.#subject('t', topic);
+    checkText(data);
+    if (this.isUp) void this.#connected.then(({ nc }) => nc.publish(subject, data)).catch(() => {});
+  }
+
+  async subscribe(topics: string, onMessage: (topic: string, data: string) => void): Promise<StopFleet> {
+    const start = `${this.#link.namespace}.t.`.length;
+    const subject = `${this.#link.namespace}.t.${toFilter(checkName(topics))}`;
+    return this.#listen(subject, (text, from) => call(onMessage, toName(from.slice(start)), text));
+  }
+
+  async answer(host: string, answer: (data: string) => Promise<string>): Promise<StopFleet> {
+    return this.#listen(this.#subject('h', host), async (text, _, respond) => {
+      const result = await Promise.resolve(text)
+        .then(answer)
+        .then((given) => `+${checkText(given)}`)
+        .catch(() => '-');
+      respond(result);
+    });
+  }
+
+  async ask(host: string, data: string, timeoutMs: number): Promise<string> {
+    const subject = this.#subject('h', host);
+    checkText(data);
+    if (!this.isUp) await this.#link.run(() => this.#connected);
+    const { nc } = await this.#connected;
+    let answer: string;
+    try {
+      answer = (await nc.request(subject, data, { timeout: timeoutMs, noMux: false })).string();
+    } catch (error) {
+      if (!this.isUp) throw this.#link.error;
+      throw isUnheard(error) ? nobody(host) : unanswered(host);
+    }
+    if (answer.startsWith('+')) return answer.slice(1);
+    throw unanswered(host);
+  }
+
+  async append(log: string, lines: readonly string[]): Promise<void> {
+    const subject = this.#subject('s', log);
+    lines.forEach(checkText);
+    await this.#inLogs(async ({ js }) => {
+      // In order, since the second may overtake the first only on another connection.
+      await Promise.all(lines.map((line) => js.publish(subject, line)));
+    });
+  }
+
+  async read(log: string, after: string): Promise<readonly FleetLine[]> {
+    const filter = this.#subject('s', log);
+    return this.#inLogs(async ({ js }) => {
+      const from =
+        after === '0'
+          ? {}
+          : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: Number(after) + 1 };
+      const consumer = await js.consumers.get(this.#logStream, { filter_subjects: filter, ...from });
+      const lines: FleetLine[] = [];
+      if ((await consumer.info()).num_pending === 0) return lines;
+      for await (const message of await consumer.consume()) {
+        lines.push({ cursor: String(message.seq), line: message.string() });
+        if (message.info.pending === 0) break;
+      }
+      return lines;
+    });
+  }
+
+  async drop(log: string): Promise<void> {
+    const filter = this.#subject('s', log);
+    await this.#inLogs(({ manager }) => manager.streams.purge(this.#logStream, { filter }));
+  }
+
+  /** No counter of 2.9 can do it in one step: what was read is replaced unless somebody was faster. */
+  async take(budget: string, burst: number, everyMs: number): Promise<number> {
+    const subject = toSubject(checkName(budget));
+    return this.#inBucket('-budgets', async (kv) => {
+      for (;;) {
+        const now = systemClock.now();
+        const entry = await kv.get(subject);
+        // Clocks of hosts differ: no budget is further ahead than a full one.
+        const due = Math.min(Math.max(Number(entry?.string() ?? 0), now), now + burst * everyMs);
+        const waitMs = due - now - (burst - 1) * everyMs;
+        if (waitMs > 0) return waitMs;
+        const next = String(due + everyMs);
+        const writing = entry === null ? kv.create(subject, next) : kv.update(subject, next, entry.revision);
+        if ((await unlessTaken(writing)) !== undefined) return 0;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    this.#link.close();
+    const watches = [...this.#watches];
+    this.#watches.clear();
+    for (const watch of watches) watch.stop();
+    const session = await this.#connected.catch(() => undefined);
+    await session?.nc.close();
+  }
+
+  get #logStream(): string {
+    return `${this.#link.namespace}-logs`;
+  }
+
+  #subject(kind: string, name: string): string {
+    return `${this.#link.namespace}.${kind}.${toSubject(checkName(name))}`;
+  }
+
+  /** Tries until the first link is there; later ones are made by the client. */
+  async #connect(): Promise<Session> {
+    const { address, timeoutMs } = this.#link;
+    const { host, username, password, protocol } = address;
+    const user = decodeURIComponent(username);
+    const who = password === '' ? { token: user } : { user, pass: decodeURIComponent(password) };
+    while (!this.#ending.signal.aborted) {
+      try {
+        const nc = await connect({
+          servers: host,
+          ...(user === '' ? {} : who),
+          ...(protocol === 'tls:' ? { tls: {} } : {}),
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: RETRY_MS / 2,
+          reconnectJitter: RETRY_MS / 5,
+          pingInterval: PING_MS,
+          maxPingOut: 2,
+          timeout: Math.max(timeoutMs, 1_000),
+          ignoreAuthErrorAbort: true,
+        });
+        const js = jetstream(nc, { timeout: timeoutMs });
+        const manager = await jetstreamManager(nc, { timeout: timeoutMs, checkAPI: false });
+        void this.#follow(nc);
+        if (this.#ending.signal.aborted) await nc.close();
+        else this.#up();
+        return { nc, js, manager, buckets: new Kvm(js) };
+      } catch (error) {
+        if (this.#ending.signal.aborted) break;
+        this.#link.down(error);
+        await this.#pause();
+      }
+    }
+    throw this.#link.error;
+  }
+
+  async #follow(nc: NatsConnection): Promise<void> {
+    for await (const { type } of nc.status()) {
+      if (this.#ending.signal.aborted) return;
+      if (type === 'disconnect' || type === 'staleConnection') this.#link.down('the link was lost');
+      if (type === 'reconnect') this.#up();
+    }
+  }
+
+  /** What is known of buckets and streams may be outdated, and watches begin anew. */
+  #up(): void {
+    this.#buckets.clear();
+    this.#logs = undefined;
+    this.#link.up();
+    for (const watch of this.#watches) void this.#begin(watch);
+  }
+
+  /** Tries again while the engine refuses. */
+  async #begin(watch: Watch): Promise<void> {
+    while (this.#watches.has(watch)) {
+      try {
+        await this.#connected;
+        return await watch.begin();
+      } catch {
+        await this.#pause();
+      }
+    }
+  }
+
+  async #pause(): Promise<void> {
+    await pause(systemClock, RETRY_MS, this.#ending.signal).catch(() => {});
+  }
+
+  async #bucket(suffix: string, ttlMs = 0): Promise<KV> {
+    const { buckets } = await this.#connected;
+    const known = this.#buckets.get(suffix);
+    if (known !== undefined) return known;
+    const terms = { history: 1, replicas: this.#replicas, ...(ttlMs === 0 ? {} : { ttl: ttlMs }) };
+    const made = buckets.create(`${this.#link.namespace}${suffix}`, terms);
+    this.#buckets.set(suffix, made);
+    made.catch(() => this.#buckets.delete(suffix));
+    return made;
+  }
+
+  #inBucket<T>(suffix: string, work: (kv: KV) => Promise<T>, ttlMs?: number): Promise<T> {
+    return this.#link.run(async () => {
+      try {
+        return await work(await this.#bucket(suffix, ttlMs));
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        this.#buckets.delete(suffix);
+        return work(await this.#bucket(suffix, ttlMs));
+      }
+    });
+  }
+
+  #inLogs<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const made = async (): Promise<Session> => {
+      const session = await this.#connected;
+      this.#logs ??= session.manager.streams.add({
+        name: this.#logStream,
+        subjects: [`${this.#link.namespace}.s.>`],
+        num_replicas: this.#replicas,
+        max_age: nanos(LOG_MS),
+      });
+      await this.#logs;
+      return session;
+    };
+    return this.#link.run(async () => {
+      try {
+        return await work(await made());
+      } catch (error) {
+        this.#logs = undefined;
+        if (!isMissing(error)) throw error;
+        return work(await made());
+      }
+    });
+  }
+
+  /** When the bucket was made; undefined while leases of a forerunner may still be held. */
+  async #bornAt(suffix: string, ttlMs: number): Promise<number | undefined> {
+    const { manager } = await this.#connected;
+    const { created, ts } = await manager.streams.info(`KV_${this.#link.namespace}${suffix}`);
+    const bornAt = Date.parse(created);
+    let birth = this.#births.get(suffix);
+    if (birth?.bornAt !== bornAt) {
+      const ageMs = (ts === undefined ? systemClock.now() : Date.parse(ts)) - bornAt;
+      birth = { bornAt, from: performance.now() + Math.max(0, ttlMs - Math.max(0, ageMs)) };
+      this.#births.set(suffix, birth);
+    }
+    return performance.now() < birth.from ? undefined : bornAt;
+  }
+
+  async #listen(
+    subject: string,
+    fn: (text: string, subject: string, respond: (text: string) => void) => unknown,
+  ): Promise<StopFleet> {
+    const { nc } = await this.#connected;
+    const subscription = nc.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) void fn(message.string(), message.subject, (text) => message.respond(text));
+      },
+    });
+    // A publisher on another connection is heard from now on.
+    await this.#link.run(() => nc.flush()).catch(() => {});
+    return async () => {
+      subscription.unsubscribe();
+      if (this.isUp) await this.#link.run(() => nc.flush()).catch(() => {});
+    };
+  }
+}
+
+/** One token for each part of a name. */
+function toSubject(name: string): string {
+  const parts = name.split('/').map((part) => Buffer.from(part).toString('base64url'));
+  return parts.map((part) => (part === '' ? '-' : part)).join('.');
+}
+
+function toName(subject: string): string {
+  const parts = subject
+    .split('.')
+    .map((part) => (part === '-' ? '' : Buffer.from(part, 'base64url').toString()));
+  return parts.join('/');
+}
+
+/** The subjects of a name, or of all that begin with a text which ends with `/`. */
+function toFilter(names: string): string {
+  return names.endsWith('/') ? `${toSubject(names.slice(0, -1))}.>` : toSubject(names);
+}
+
+function digits(number: number): string {
+  return String(number).padStart(16, '0');
+}
+
+/** Undefined if the key has another revision. */
+async function unlessTaken<T>(writing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (codeOfApi(error) === WRONG_REVISION) return undefined;
+    throw error;
+  }
+}
+
+/** A holder who asks again gets the lease that was given to a question whose answer came too late. */
+async function again(kv: KV, subject: string, holder: string): Promise<number | undefined> {
+  const held = await kv.get(subject);
+  if (held?.operation !== 'PUT' || held.string() !== holder) return undefined;
+  return unlessTaken(kv.update(subject, holder, held.revision));
+}
+
+function codeOfApi(error: unknown): number | undefined {
+  if (error instanceof JetStreamApiError) return error.code;
+  const { cause } = error as { readonly cause?: unknown };
+  return cause instanceof JetStreamApiError ? cause.code : undefined;
+}
+
+/** Whether the stream is not there: it says so, or nobody answers for it. */
+function isMissing(error: unknown): boolean {
+  return codeOfApi(error) === 10_059 || isUnheard(error);
+}
+
+function isUnheard(error: unknown): boolean {
+  const { name, message, cause } = error as Error;
+  return /no ?responders/i.test(`${name} ${message}`) || (cause instanceof Error && isUnheard(cause));
+}
+
+/**
+ * An engine over NATS with JetStream, version 2.9 or later. It connects at once, reconnects by itself, and is used until it is
+ * closed. Throws a `TypeError` if the address cannot be used.
+ *
+ * @param options Where the server is. Each field documents its default.
+ *
+ * @example
+ * ```ts
+ * import { createFleet } from 'mcp-troupe/fleet';
+ * import { createNatsEngine } from 'mcp-troupe/fleet-nats';
+ *
+ * const engine = createNatsEngine({ address: 'tls://user:password@nats.example.com:4222', replicas: 3 });
+ * const fleet = createFleet({ engine, key: process.env.TROUPE_FLEET_KEY });
+ * ```
+ */
+export function createNatsEngine(options: NatsEngineOptions): FleetEngine {
+  requireKnown('createNatsEngine', options, NAMES);
+  return new NatsEngine(options);
+}

@@ -1,0 +1,61 @@
+/** Words for the chart that reviews the tools of a server. */
+import type { ChartWords } from './chart-words.js';
+
+export const reviewWords: ChartWords = {
+  title: 'review of tools',
+  states: {
+    unseen: 'nothing listed yet',
+    recalling: 'reading which tools were accepted',
+    judged: 'reviewed',
+    'judged.clear': 'all tools accepted',
+    'judged.holding': 'tools held, waiting for a person',
+    keeping: 'storing accepted tools',
+    blind: 'accepted tools unreadable, all held',
+  },
+  quiet: [],
+  events: {
+    'store.changed': 'accepted tools changed elsewhere',
+    'tool.accept': 'tool accepted',
+    'tools.listed': 'tools listed',
+  },
+  delays: {},
+  actors: {
+    keepAccepted: 'storing accepted tools',
+    recallBaseline: 'reading accepted tools',
+  },
+  guards: {
+    hasHeld: 'a tool is held',
+    hasListed: 'tools were listed',
+    hasNoneHeld: 'no tool is held',
+    hasTools: 'server has tools',
+    hasUnkept: 'an acceptance is not stored',
+    isAccepted: 'already accepted',
+    isDue: 'accepted meanwhile',
+    isHeld: 'tool is held',
+    isKnown: 'accepted tools are known',
+    isOutdated: 'changed elsewhere meanwhile',
+  },
+  actions: {
+    emitTroubled: 'publish: store failed',
+    forgetDue: 'begin storing',
+    forgetOutdated: 'begin reading',
+    judge: 'compare with accepted tools',
+    noteListed: 'note the list',
+    noteOutdated: 'note that the store changed',
+    recordAcceptance: 'record the acceptance',
+    recordBaseline: 'record the accepted tools',
+    recordKept: 'record what was stored',
+  },
+  fields: {
+    server: 'server',
+    listed: 'tools listed last',
+    accepted: 'accepted tools',
+    held: 'held tools',
+    unkept: 'accepted, not stored yet',
+    due: 'accepted since the last attempt to store',
+    outdated: 'store changed since it was read',
+    tool: 'tool',
+    fingerprint: 'fingerprint',
+    reason: 'reason',
+  },
+};

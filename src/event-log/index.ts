@@ -21,7 +21,14 @@ export type { LogSource } from './format/log-source.js';
 export { REPORT_FORMAT, type LogReport, type ReportedLog, type ReportVersions } from './format/report.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';
 
-export { openLog, type FollowedLog, type Moment, type OpenLog, type OpenOptions } from './replay/open-log.js';
+export {
+  openLog,
+  type FollowedLog,
+  type FollowOptions,
+  type Moment,
+  type OpenLog,
+  type OpenOptions,
+} from './replay/open-log.js';
 export {
   mergeLogs,
   type LogRun,

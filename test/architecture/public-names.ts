@@ -120,7 +120,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReplayAgainst ReplayReport SnapshotEntry StateChange
       Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
-      CreatedReport CreateReportOptions FollowedLog LeftOut LogReport LogRun MergedLogs OpenOptions ReadOptions ReportedLog
+      CreatedReport CreateReportOptions FollowedLog FollowOptions LeftOut LogReport LogRun MergedLogs OpenOptions ReadOptions ReportedLog
       ReportVersions RunChange RunEntry ServerConfig
     `),
   },

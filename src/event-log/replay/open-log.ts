@@ -116,6 +116,12 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of `openLog` for a log that is followed. */
+export interface FollowOptions extends OpenOptions {
+  /** The log is followed. */
+  readonly follow: true;
+}
+
 /**
  * A log that grows while it is written. It ends with its recording: when the recording says so, when another one takes its
  * place in the file, when `signal` aborts, and when a loop over it is left. What was read can still be read then.
@@ -172,10 +178,7 @@ const OPTIONS: OptionNames<OpenOptions> = { follow: true, signal: true };
  * for (const change of log.changes()) console.log(change);
  * ```
  */
-export function openLog(
-  log: LogSource | readonly LogSource[],
-  options: OpenOptions & { readonly follow: true },
-): Promise<FollowedLog>;
+export function openLog(log: LogSource | readonly LogSource[], options: FollowOptions): Promise<FollowedLog>;
 export function openLog(log: LogSource | readonly LogSource[], options?: OpenOptions): Promise<OpenLog>;
 export async function openLog(
   log: LogSource | readonly LogSource[],

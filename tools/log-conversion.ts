@@ -19,9 +19,10 @@ import {
   type CauseEntry,
   type LogEntry,
   type LogHeader,
+  MAX_LINE_BYTES,
   versionProblem,
 } from '../src/event-log/format/entry.js';
-import { LogParser, MAX_LINE_BYTES, type LogPiece } from '../src/event-log/format/read-log.js';
+import { LogParser, type LogPiece } from '../src/event-log/format/read-log.js';
 import { touchedBy } from '../src/event-log/replay/replayer.js';
 import { Fold } from '../src/event-log/replay/fold.js';
 import { parseJson } from '../src/json/parse-json.js';

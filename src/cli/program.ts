@@ -14,9 +14,7 @@ import { messageOf } from '../text/error-message.js';
 import type { CheckFlags } from './commands/check-command.js';
 import type { ConfigFlags } from './commands/config-command.js';
 import type { ImportFlags } from './commands/import-command.js';
-import type { InspectFlags } from './commands/inspect-command.js';
 import type { MachineFlags } from './commands/machine-command.js';
-import type { ReplayFlags } from './commands/replay-command.js';
 import type { ReviewFlags } from './commands/review-command.js';
 import type { ToolsFlags } from './commands/tools-command.js';
 import type { TrustFlags } from './commands/trust-command.js';
@@ -34,13 +32,11 @@ import {
   toFile,
   toMegabytes,
   toMilliseconds,
-  toPid,
   toPort,
   type Flags,
   type MachineName,
 } from './arguments/flags.js';
 import { relay } from './background/relay.js';
-import { toMoment } from './arguments/moment.js';
 import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
 import { addBackground } from './declarations/declare-background.js';
 import { addCommand, logFormatOption, type Act, type Work } from './declarations/declare.js';
@@ -51,6 +47,7 @@ import { addExamples } from './declarations/examples.js';
 import { addGenerate } from './declarations/declare-generate.js';
 import { addServe } from './declarations/declare-serve.js';
 import { addOffers } from './declarations/declare-offers.js';
+import { addRecordings } from './declarations/declare-recordings.js';
 import { Declined, type CommandInput, type Host } from './host.js';
 
 /** What runs the work of a command: always here, or in a running troupe if there is one. */
@@ -120,8 +117,7 @@ export function declareProgram({ act, reuse }: Acts, host: Host): Command {
   addCall(program, reuse, input);
   addOffers(program, reuse, input);
   addGenerate(program, act, host);
-  addReplay(program, act);
-  addInspect(program, act);
+  addRecordings(program, act);
   addConfig(program, act);
   addEditing(program, act);
   addImport(program, act);
@@ -259,33 +255,6 @@ function addCall(program: Command, reuse: Act, input: CommandInput): void {
         const { call } = await import('./commands/call-command.js');
         return call(flags, terminal, { tool, words, ...input });
       });
-    });
-}
-
-function addReplay(program: Command, act: Act): void {
-  addCommand(program, 'replay', "replay a log from 'up --record' and report what happened")
-    .argument('<log...>', 'a log file, or all files of one recording; LOG.1, LOG.2 and so on are found')
-    .option('--at <moment>', 'stop at this entry number or time, or +seconds after the start', toMoment)
-    .option('--server <name>', 'report on this server only')
-    .option('--against <module>', 'a JavaScript module with changed machines or a policy; it is run', toFile)
-    .option('--timeline', 'print every state change')
-    .option('--svg <file>', 'write the timeline as an SVG file', toFile)
-    .option('--export-fixture <folder>', 'write a test that reproduces the recording', toFile)
-    .action(async (logs: string[], _, command: Command) => {
-      const { replay } = await import('./commands/replay-command.js');
-      await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
-    });
-}
-
-function addInspect(program: Command, act: Act): void {
-  addCommand(program, 'inspect', "show a log, or a running 'up --inspect', in the browser")
-    .argument('[log...]', 'a log file, or all files of one recording; default: the running process')
-    .option('--port <port>', 'port for the page of a log; default: any free port', toPort)
-    .option('--pid <number>', "process id, if several 'up --inspect' are running", toPid)
-    .option('--no-open', 'do not open a browser')
-    .action(async (logs: string[], _, command: Command) => {
-      const { inspect } = await import('./commands/inspect-command.js');
-      await act<InspectFlags>(command, (flags, terminal) => inspect(flags, terminal, logs));
     });
 }
 

@@ -1,8 +1,16 @@
-/** The files of one recording. A long recording continues in new files; the older ones are beside it with a number. */
+/**
+ * The files of recordings. A long recording continues in new files; the older ones are beside it with a number. A report holds
+ * any number of recordings.
+ */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { LogHeader } from '../event-log/format/entry.js';
-import { LogParser } from '../event-log/format/read-log.js';
+import { bytesOf, type LogSource } from '../event-log/format/log-source.js';
+import { readLog } from '../event-log/format/read-log.js';
+import type { LogReport } from '../event-log/format/report.js';
+import { runLabels } from '../event-log/format/runs.js';
+import { groupRuns, splitParts } from '../event-log/format/split-parts.js';
+import { messageOf } from '../text/error-message.js';
 import { UsageError } from './exit.js';
 
 /** The maximum number of files of one recording to look for. */
@@ -24,12 +32,6 @@ export async function filesOfLog(files: readonly string[]): Promise<readonly str
     files.map(async (file) => ({ file, part: (await headerOf(file))?.part ?? 0 })),
   );
   return parts.toSorted((a, b) => a.part - b.part).map(({ file }) => file);
-}
-
-/** Total size in bytes. */
-export async function sizeOf(files: readonly string[]): Promise<number> {
-  const stats = await Promise.all(files.map((file) => stat(file)));
-  return stats.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Throws a `UsageError` if one is a pipe or a device; `why` says who needs a file, as the end of a sentence. */
@@ -78,14 +80,100 @@ async function checkFile(file: string): Promise<void> {
 
 /** Undefined if the file has no header or cannot be read; the replay reports why. */
 async function headerOf(file: string): Promise<LogHeader | undefined> {
-  const parser = new LogParser();
-  try {
-    for await (const chunk of createReadStream(file)) {
-      const [piece] = parser.push(chunk as Uint8Array);
-      if (piece !== undefined) return piece.type === 'header' ? piece.header : undefined;
-    }
-  } catch {
-    return undefined;
-  }
+  for await (const piece of readLog(file)) return piece.type === 'header' ? piece.header : undefined;
   return undefined;
+}
+
+/** A part of a recording: a file, or a piece of a report. */
+export interface PartFile {
+  /** Path of the file that holds it. */
+  readonly file: string;
+  /** `onBytes` is called as it is read, with the number of bytes. */
+  readonly source: (onBytes?: (bytes: number) => void) => LogSource;
+  /** Size in bytes. */
+  readonly size: number;
+}
+
+/** One recording. */
+export interface RunFiles {
+  /** Computer and process; undefined if no header can be read. */
+  readonly label: string | undefined;
+  /** The oldest first. */
+  readonly parts: readonly PartFile[];
+  /** The first line of the report that holds it. */
+  readonly report?: LogReport | undefined;
+}
+
+/**
+ * The recordings in those files, in the order in which they began. For each file, also the earlier parts of its recording that
+ * are beside it. A single file may be a pipe, which is not read here. A file without a header is a recording of its own.
+ *
+ * Throws a `UsageError` as `filesOfLog`, and for a report that cannot be read.
+ */
+export async function runsOfLogs(logs: readonly string[]): Promise<readonly RunFiles[]> {
+  for (const log of logs) await checkFile(log);
+  const [only = ''] = logs;
+  if (logs.length === 1 && !(await isFile(only)))
+    return [{ label: undefined, parts: [await partFile(only)] }];
+  await checkReadTwice(logs, 'several logs need');
+  const files = [...new Set((await Promise.all(logs.map(withEarlier))).flat())];
+  const found: FoundPart[] = [];
+  const unread: PartFile[] = [];
+  for (const file of files) {
+    if (await isReport(file)) found.push(...(await partsOfReport(file)));
+    else {
+      const [header, part] = [await headerOf(file), await partFile(file)];
+      if (header === undefined) unread.push(part);
+      else found.push({ ...part, header });
+    }
+  }
+  const runs = groupRuns(found).map(({ parts }) => parts);
+  const labels = runLabels(runs.map(([first]) => first?.header as LogHeader));
+  return [
+    ...runs.map((parts, index) => ({ label: labels[index], parts, report: parts[0]?.report })),
+    ...unread.map((part) => ({ label: undefined, parts: [part] })),
+  ];
+}
+
+async function partFile(file: string): Promise<PartFile> {
+  const { size } = await stat(file);
+  return { file, source: (onBytes) => (onBytes === undefined ? file : counted(file, onBytes)), size };
+}
+
+interface FoundPart extends PartFile {
+  readonly header: LogHeader;
+  readonly report?: LogReport | undefined;
+}
+
+async function isReport(file: string): Promise<boolean> {
+  for await (const piece of readLog(file)) return piece.type === 'report';
+  return false;
+}
+
+async function partsOfReport(file: string): Promise<readonly FoundPart[]> {
+  try {
+    const { report, parts } = splitParts(await bytesOf(file));
+    return parts.map(({ header, bytes, size }) => ({
+      file,
+      header,
+      report,
+      size,
+      source: (onBytes) => {
+        onBytes?.(size);
+        return bytes;
+      },
+    }));
+  } catch (error) {
+    throw new UsageError(`'${file}' cannot be read: ${messageOf(error)}`);
+  }
+}
+
+const CHUNK_BYTES = 1_024 * 1_024;
+
+async function* counted(file: string, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    const bytes = chunk as Uint8Array;
+    yield bytes;
+    onBytes(bytes.length);
+  }
 }

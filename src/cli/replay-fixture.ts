@@ -1,7 +1,8 @@
 /** Turns an incident into files: the log of one connection, and a vitest file that reproduces it (`src/fixtures`). */
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogEntry, LogHeader } from '../event-log/format/entry.js';
+import { bytesOf, type LogSource } from '../event-log/format/log-source.js';
 import { LogParser } from '../event-log/format/read-log.js';
 import type { ReplayReport } from '../event-log/replay/replay-log.js';
 import { fixtureLines, isAbout } from '../fixtures/fixture-log.js';
@@ -14,8 +15,8 @@ import { writeWholeFile } from './output/write-whole-file.js';
 export interface FixtureOrder {
   /** Created if it does not exist. */
   readonly folder: string;
-  /** The files of the log, the oldest first. */
-  readonly files: readonly string[];
+  /** The parts of the log, the oldest first. */
+  readonly sources: readonly LogSource[];
   readonly report: ReplayReport;
   /** Default: the only server. */
   readonly server: string | undefined;
@@ -27,12 +28,12 @@ export interface FixtureOrder {
  */
 export async function exportFixture({
   folder,
-  files,
+  sources,
   report,
   server,
 }: FixtureOrder): Promise<readonly string[]> {
   const name = server ?? onlyOf([...report.connections.keys()]);
-  const { header, entries } = await readAll(files);
+  const { header, entries } = await readAll(sources);
   const played = entries.slice(0, report.entries);
   const own = played.filter((entry) => isAbout(entry, name));
   const { states, sessions } = recordedConnection(own, name);
@@ -95,13 +96,13 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 async function readAll(
-  files: readonly string[],
+  sources: readonly LogSource[],
 ): Promise<{ readonly header: LogHeader | undefined; readonly entries: readonly LogEntry[] }> {
   let header: LogHeader | undefined;
   const entries: LogEntry[] = [];
-  for (const file of files) {
+  for (const source of sources) {
     const parser = new LogParser();
-    for (const piece of [...parser.push(await readFile(file)), ...parser.end()]) {
+    for (const piece of [...parser.push(await bytesOf(source)), ...parser.end()]) {
       if (piece.type === 'header') header ??= piece.header;
       else if (piece.type === 'entry') entries.push(piece.entry);
     }

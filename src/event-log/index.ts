@@ -3,6 +3,7 @@
  */
 export {
   LOG_FORMAT,
+  MAX_LINE_BYTES,
   POLICY_VERSION,
   type CauseEntry,
   type CauseKind,
@@ -15,16 +16,36 @@ export {
 } from './format/entry.js';
 export type { JsonObject } from '../json/json-object.js';
 export { connectionName } from '../actor-system/actor-path.js';
-export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
+export { readLog, type LogPiece, type ReadOptions } from './format/read-log.js';
 export type { LogSource } from './format/log-source.js';
+export { REPORT_FORMAT, type LogReport, type ReportedLog, type ReportVersions } from './format/report.js';
 export type { LogProblem, LogProblemCode } from './format/read-log.js';
 
-export { openLog, type Moment, type OpenLog } from './replay/open-log.js';
+export {
+  openLog,
+  type FollowedLog,
+  type FollowOptions,
+  type Moment,
+  type OpenLog,
+  type OpenOptions,
+} from './replay/open-log.js';
+export {
+  mergeLogs,
+  type LogRun,
+  type MergedLogs,
+  type RunChange,
+  type RunEntry,
+} from './replay/merge-logs.js';
 export type { FoldedState } from './replay/folded-actor.js';
 
 export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.js';
 
 export type { ServerIdentity } from '../../machines/connection/connection.events.js';
+
+export { createReport, type CreatedReport, type CreateReportOptions } from './report/create-report.js';
+export type { LeftOut } from './report/collect-logs.js';
+
+export type { ServerConfig } from '../config/entry/server-config.js';
 
 export { createLogFile } from './record/file-store.js';
 

@@ -43,6 +43,7 @@ export class Routes {
   readonly #files: PageFiles;
   readonly #bridge: ReturnType<typeof bridgeFiles> | undefined;
   #streams = 0;
+  #logs = 0;
 
   /** `viewer` is the address of the page behind the bridge to Stately's protocol; undefined for no bridge. */
   constructor(source: InspectionSource, files: PageFiles, viewer: URL | undefined) {
@@ -119,9 +120,13 @@ export class Routes {
     answer(response, this.#source.live?.tools(server) ?? NO_LIVE);
   }
 
-  async #log({ response }: Exchange): Promise<void> {
+  async #log({ request, response, url }: Exchange): Promise<void> {
+    if (this.#logs >= MAX_STREAMS) return refuse(response, TOO_MANY);
     beginAnswer(response, LINES_TYPE);
-    await pipeline(Readable.from(this.#source.log()), response);
+    if (request.method === 'HEAD') return void response.end();
+    this.#logs += 1;
+    response.once('close', () => (this.#logs -= 1));
+    await pipeline(Readable.from(this.#source.log(url.searchParams.has('follow'))), response);
   }
 }
 

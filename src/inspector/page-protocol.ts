@@ -28,8 +28,9 @@ export const INSPECTION_PATHS = {
   /** `GET ?server=NAME`: answers `InspectedTool[]`, of all servers if none is named. Live only. */
   tools: '/api/tools',
   /**
-   * `GET`: the lines of the log as they are (application/x-ndjson), without the stream's JSON around them; then it
-   * ends. For a long file, this is several times faster than the stream.
+   * `GET ?follow`: the lines of the log as they are (application/x-ndjson), without the stream's JSON around them. For a
+   * long file, this is several times faster than the stream. Several recordings are in one order of time, with marks
+   * (`merge-lines.ts`). It ends with the file; with `follow`, it goes on as the file grows, after the line `SO_FAR`.
    */
   log: '/api/log',
 } as const;

@@ -69,7 +69,7 @@ export class Recordings {
   async begin(asked: RecordTarget): Promise<Recording> {
     const problem = recordProblem(asked);
     if (problem !== undefined) throw new ConfigError(`record: ${problem}`);
-    const { target, wire = false, bodies = false, ...file } = toRecordOptions(asked);
+    const { target, wire = false, bodies = false, host, ...file } = toRecordOptions(asked);
     const { makeRecorder, createLogFile } = await import('../event-log/record/make-recorder.js');
     if (this.parts.lifetime.isClosed) return { close: async () => {} };
     const { publisher, clock, system, seed, manager } = this.parts;
@@ -79,6 +79,7 @@ export class Recordings {
       sink: typeof target === 'string' ? createLogFile(target, file) : target,
       clock,
       seed,
+      host,
       input: manager,
       failed: (error) => {
         const why = error instanceof Error ? error.message : 'it failed without an error';

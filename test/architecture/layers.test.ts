@@ -68,11 +68,12 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'background',
     'console',
     'serving',
+    'recordings',
     'commands',
     'declarations',
   ],
   'src/config': ['entry', 'hosts', 'files'],
-  'src/event-log': ['format', 'record', 'replay'],
+  'src/event-log': ['format', 'record', 'replay', 'report'],
   'src/gateway': ['upstream', 'client', 'http', 'stdio', 'metrics'],
   'src/transports': ['http', 'stdio'],
 };

@@ -110,8 +110,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     subpath: './event-log',
     target: 'src/event-log/index',
     values: names(`
-      LOG_FORMAT MAX_LINE_BYTES POLICY_VERSION connectionName createLogFile expectReplays readLog replayLog
-      openLog
+      LOG_FORMAT MAX_LINE_BYTES POLICY_VERSION REPORT_FORMAT connectionName createLogFile createReport expectReplays readLog replayLog
+      mergeLogs openLog
     `),
     types: names(`
       CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
@@ -120,6 +120,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReplayAgainst ReplayReport SnapshotEntry StateChange
       Moment OpenLog RecordOptions RecordTarget Rejection FoldedState WireDirection WireNote ServerIdentity
       SessionDetails StatusDetails
+      CreatedReport CreateReportOptions FollowedLog FollowOptions LeftOut LogReport LogRun MergedLogs OpenOptions ReadOptions ReportedLog
+      ReportVersions RunChange RunEntry ServerConfig
     `),
   },
   {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'troupe-tools-'));
   foreign = join(folder, 'foreign.jsonl');
   writeFileSync(foreign, readFileSync(LOG, 'utf8').replace(/"connection":"[0-9a-f]+"/, '"connection":"0"'));
-  const source = new FileSource([LOG], 'incident.jsonl', systemClock);
+  const source = new FileSource([{ label: '', parts: [LOG] }], 'incident.jsonl', systemClock);
   server = await openInspectionServer({ source, clock: systemClock, port: 0 });
 });
 afterAll(async () => {

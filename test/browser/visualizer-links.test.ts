@@ -26,7 +26,7 @@ beforeAll(async () => {
   log = await callLog(true);
   const file = join(folder, 'calls.jsonl');
   writeFileSync(file, log);
-  const source = new FileSource([file], 'calls.jsonl', systemClock);
+  const source = new FileSource([{ label: '', parts: [file] }], 'calls.jsonl', systemClock);
   server = await openInspectionServer({ source, clock: systemClock, port: 0 });
 }, 60_000);
 

@@ -13,8 +13,12 @@ export interface FakeTerminal {
 }
 
 class CheckedTerminal extends Terminal {
-  override printJson<T extends keyof JsonOutput>(command: T, value: JsonOutput[T]): void {
-    super.printJson(command, value);
+  override printJson<T extends keyof JsonOutput>(
+    command: T,
+    value: JsonOutput[T],
+    form?: 'line' | 'page',
+  ): void {
+    super.printJson(command, value, form);
     checkValue(command, JSON.parse(JSON.stringify(value)));
   }
 }

@@ -7,6 +7,7 @@ import { CompareView } from './compare/compare-view.js';
 import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser, isTyping } from './parts/browser-keys.js';
 import { Nothing } from './parts/nothing.js';
+import { ReportNotice } from './parts/report-notice.js';
 import { SimulateView } from './simulate/simulate-view.js';
 import { stepBy } from './state/moves.js';
 import { switchNaming } from './state/naming.js';
@@ -141,6 +142,12 @@ function Banners({ page }: { page: Page }) {
           machines of this page: states are shown as recorded, but contexts between snapshots may differ.
         </p>
       )}
+      {book !== undefined && book.runs.length > 1 && (
+        <p class="banner">
+          <strong>{count(book.runs.length)} recordings on one timeline:</strong> {book.runs.join('; ')}.
+        </p>
+      )}
+      {book?.report && <ReportNotice report={book.report} />}
       {book !== undefined && book.leftOut > 0 && (
         <p class="banner warn">
           <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)} entries
@@ -260,7 +267,7 @@ function useKeys(): void {
   }, [state]);
 }
 
-/** Opens a log that is dropped anywhere on the page. */
+/** Opens logs that are dropped anywhere on the page. */
 function useDrop(): void {
   const { open } = usePageContext();
   useEffect(() => {
@@ -271,8 +278,8 @@ function useDrop(): void {
       'drop',
       (event) => {
         event.preventDefault();
-        const file = event.dataTransfer?.files[0];
-        if (file !== undefined) open(file);
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (files.length > 0) open(files);
       },
       { signal },
     );

@@ -111,17 +111,17 @@ function greet(hello: Hello): void {
   });
 }
 
-function open(file: Blob, title: string): void {
+function open(files: readonly File[], title: string): void {
   back = undefined;
   state.begin({ source: { kind: 'file', title }, link: { kind: 'reading', share: 0 } });
-  log.order({ order: 'open', file });
+  log.order({ order: 'open', files });
 }
 
 const enclosed = takeEnclosedLog();
 
 followTheme();
 state.change({ isRaw: keptNaming() });
-if (enclosed !== undefined) open(enclosed, 'shared log');
+if (enclosed !== undefined) open([enclosed], 'shared log');
 else if (access !== undefined) {
   state.change({ link: { kind: 'connecting' } });
   log.order({ order: 'follow', ...access });
@@ -137,7 +137,7 @@ if (root !== null)
         log,
         layouts,
         runtime: access === undefined ? undefined : new Runtime(access),
-        open: (file) => open(file, file.name),
+        open: (files) => open(files, files.map(({ name }) => name).join(', ')),
       }}
     >
       <App />

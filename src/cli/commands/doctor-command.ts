@@ -42,10 +42,7 @@ export async function doctor(
   const configuration = await readConfiguration(flags, { mayBeEmpty: true, mayBeUnreadable: true });
   const asked = serversNamed(servers, configuration.names);
   const enabled = asked.filter((name) => !configuration.disabled.includes(name));
-  const findings: Finding[] = [
-    ...(await examineMachine(flags)),
-    ...(await examineSources(flags, configuration)),
-  ];
+  const findings: Finding[] = [...(await examineSurroundings(flags, configuration))];
   const statuses: ServerStatus[] = [];
   if (enabled.length > 0) {
     const quiet = { ...configuration, warnings: [] };
@@ -60,6 +57,14 @@ export async function doctor(
   if (flags.json) terminal.printJson('doctor', { ok: isFine, findings });
   else terminal.print(render(findings, terminal.colors));
   return isFine ? EXIT.fine : EXIT.failed;
+}
+
+/** Machine and files; starts no server. */
+export async function examineSurroundings(
+  flags: Flags,
+  configuration: Configuration,
+): Promise<readonly Finding[]> {
+  return [...(await examineMachine(flags)), ...(await examineSources(flags, configuration))];
 }
 
 async function examineMachine(flags: Flags): Promise<readonly Finding[]> {

@@ -47,8 +47,14 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   replay: [
     ['replay session.jsonl', 'what happened, and whether it happens again'],
     ['replay session.jsonl --timeline --server fs', 'every change of one server'],
+    ['replay session.jsonl --follow', 'what happens, as it is recorded'],
+    ['replay web-1.jsonl web-2.jsonl --timeline', 'two hosts on one timeline'],
   ],
-  inspect: [['inspect session.jsonl', 'a log in the browser']],
+  inspect: [
+    ['inspect session.jsonl', 'a log in the browser, while it grows'],
+    ['inspect web-1.jsonl web-2.jsonl', 'two hosts on one timeline'],
+  ],
+  report: [['report session.jsonl', 'one file for whoever looks into an incident']],
   config: [['config', 'each server, and the file that it comes from']],
   init: [['init', 'a .mcp.json for this project']],
   add: [

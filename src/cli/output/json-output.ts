@@ -12,6 +12,8 @@ import type { Divergence } from '../../event-log/replay/divergence.js';
 import type { FoundTool } from '../../search/tool-search.js';
 import type { HeldTool } from '../../review/held-tool.js';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
+import type { LeftOut } from '../../event-log/report/collect-logs.js';
+import type { LogReport } from '../../event-log/format/report.js';
 import type { LogProblem } from '../../event-log/format/read-log.js';
 import type { OfferMode } from '../../search/offer.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
@@ -50,8 +52,13 @@ export interface JsonOutput {
   readonly prompts: readonly PromptJson[];
   /** The result as the server gave it. */
   readonly prompt: GetPromptResult;
-  /** What happened in the recording, and whether it happens again. */
-  readonly replay: ReplayJson;
+  /**
+   * What happened in the recording, and whether it happens again; of several recordings, each of them. With `--follow` the
+   * changes as they happen, and at the end of each recording its result, one on each line.
+   */
+  readonly replay: ReplayJson | ReplaysJson | StateChange;
+  /** The file that was written, and its content. */
+  readonly report: ReportJson;
   /** The address of the page. */
   readonly inspect: { readonly url: string };
   /** Each server with its source; with `--schema` the JSON Schema of a configuration file. */
@@ -205,8 +212,38 @@ export interface PromptJson {
   }[];
 }
 
+/** A report. */
+export interface ReportJson {
+  /** Absolute path. */
+  readonly file: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** The first line of the report. */
+  readonly report: LogReport;
+  /** Older files that are not in it. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** The results of several replays. */
+export interface ReplaysJson {
+  /** The recordings, in the order in which they began. */
+  readonly runs: readonly ReplayJson[];
+  /** Every change of a state of all recordings, with `--timeline`. */
+  readonly timeline?: readonly LabelledChange[];
+}
+
+/** A change of a state in one of several recordings. */
+export interface LabelledChange extends StateChange {
+  /** The `label` of its recording. */
+  readonly run: string;
+}
+
 /** The result of a replay. */
 export interface ReplayJson {
+  /** Computer and process that recorded, such as `web-1, pid 42`; null if its header cannot be read. */
+  readonly label: string | null;
+  /** Id of the recording; null for an older log. */
+  readonly run: string | null;
   /** Number of entries that were replayed. */
   readonly entries: number;
   /** When the recording began, milliseconds since the epoch; null if its header cannot be read. */

@@ -81,8 +81,12 @@ export class Terminal {
   }
 
   /** Prints the result of a command as JSON: on one line, if the command runs on. */
-  printJson<T extends keyof JsonOutput>(command: T, value: JsonOutput[T]): void {
-    this.print(visibleJson(value, RUNNING_ON.has(command) ? undefined : 2));
+  printJson<T extends keyof JsonOutput>(
+    command: T,
+    value: JsonOutput[T],
+    form: 'line' | 'page' = RUNNING_ON.has(command) ? 'line' : 'page',
+  ): void {
+    this.print(visibleJson(value, form === 'line' ? undefined : 2));
   }
 
   /** Prints something worth knowing that is not the result. */

@@ -9,7 +9,7 @@ export class Chain {
   #digest = new Digest();
 
   constructor(header: LogHeader) {
-    this.add(JSON.stringify(header));
+    this.add(JSON.stringify({ ...header, host: undefined }));
   }
 
   add(text: string): void {

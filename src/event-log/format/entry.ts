@@ -8,7 +8,9 @@
  * L2. `seq` grows by one from entry to entry, over all parts of a log.
  * L3. A snapshot is an uninterrupted run of entries, one for each machine. Every part begins with one, and one follows
  *     whatever a recorder had to leave out.
- * L4. `check` covers everything since the part began, so an entry that was dropped, moved or altered is detected.
+ * L4. `check` covers everything since the part began, so an entry that was dropped, moved or altered is detected. It does
+ *     not cover `host`, so the name of a computer can be removed from a log.
+ * L5. All parts of one recording have the same `run`; logs of earlier writers have none.
  */
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 import type { StatusDetails } from '../../lifecycle/status-details.js';
@@ -18,6 +20,8 @@ import { crashIn } from '../../../machines/connection/connection.crash.js';
 
 /** The version of the format that this package writes and reads. */
 export const LOG_FORMAT = 2;
+/** Maximum length of a line, bytes. Nothing longer is written. */
+export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;
 /**
  * Grows if policies or chart updates decide differently on the same events. A hash of a chart does not show
  * such a change.
@@ -46,6 +50,10 @@ export interface LogHeader {
   };
   /** Id of the recording, the same in all its parts and different in every other recording. Absent in older logs. */
   readonly run?: string;
+  /** Name of the computer. Absent in older logs, and if the host or a report has left it out. */
+  readonly host?: string;
+  /** Id of the process that recorded. Absent in older logs. */
+  readonly pid?: number;
   /** When this part began, milliseconds since the epoch. */
   readonly startedAt: number;
   /** Seed of the troupe's jitter. */
@@ -253,6 +261,8 @@ const HEADER_FIELDS: readonly Field[] = [
   { name: 'policyVersion', ...COUNT },
   { name: 'machines', ...HASHES },
   { name: 'run', ...TEXT, isOptional: true },
+  { name: 'host', ...TEXT, isOptional: true },
+  { name: 'pid', ...COUNT, isOptional: true },
   { name: 'startedAt', ...TIME },
   { name: 'seed', ...AMOUNT },
   { name: 'part', ...NUMBER },

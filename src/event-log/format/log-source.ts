@@ -1,5 +1,7 @@
 /** The forms in which a log is given to its readers. Runs in a browser, if no path is given. */
 
+import { isPacked, together, unpacked } from './unpack.js';
+
 /**
  * A log, or one part of it:
  *
@@ -7,6 +9,8 @@
  * - a `URL`: a file, or an address from which it is downloaded;
  * - its bytes;
  * - a stream, or another iterable, of bytes or texts in chunks of any size.
+ *
+ * Bytes may be packed with gzip (RFC 1952), as in a report.
  */
 export type LogSource = string | URL | Uint8Array | AsyncIterable<Uint8Array | string>;
 
@@ -28,15 +32,34 @@ export function sourcesOf(value: LogSource | readonly LogSource[]): readonly Log
   return sources;
 }
 
+/** The path of a source that can be followed. Throws a `TypeError` for any other. */
+export function requireFile(source: LogSource): string {
+  if (typeof source === 'string' && !isLogText(source)) return source;
+  if (source instanceof URL && source.protocol === 'file:') return pathOf(source);
+  throw new TypeError('Only a file can be followed: give its path.');
+}
+
+/** As `fileURLToPath`, which a browser does not have. */
+function pathOf({ host, pathname }: URL): string {
+  const path = decodeURIComponent(pathname);
+  if (host !== '') return `//${host}${path}`;
+  return /^\/[a-z]:\//i.test(path) ? path.slice(1) : path;
+}
+
 /** Whether a string is the text of a log, not its path. */
 export function isLogText(text: string): boolean {
   return /^\ufeff?\s*\{/.test(text);
 }
 
-/** The bytes of a source, in chunks. Throws what the file, the download or the stream throws. */
+/** The bytes of a source, unpacked, in chunks. Throws what the file, the download or the stream throws. */
 export async function* chunksOf(source: LogSource): AsyncGenerator<Uint8Array, void, undefined> {
-  if (source instanceof Uint8Array) yield source;
+  if (source instanceof Uint8Array && !isPacked(source)) yield source;
   else if (typeof source === 'string' && isLogText(source)) yield new TextEncoder().encode(source);
+  else yield* unpacked(rawChunksOf(source));
+}
+
+async function* rawChunksOf(source: LogSource): AsyncGenerator<Uint8Array, void, undefined> {
+  if (source instanceof Uint8Array) yield source;
   else yield* chunksOfStream(await streamOf(source));
 }
 
@@ -48,12 +71,9 @@ async function* chunksOfStream(stream: AsyncIterable<unknown>): AsyncGenerator<U
   }
 }
 
-/** All bytes of a source. */
+/** All bytes of a source, unpacked. */
 export async function bytesOf(source: LogSource): Promise<Uint8Array> {
-  if (source instanceof Uint8Array) return source;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of chunksOf(source)) chunks.push(chunk as Uint8Array<ArrayBuffer>);
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  return source instanceof Uint8Array && !isPacked(source) ? source : together(chunksOf(source));
 }
 
 async function streamOf(source: Exclude<LogSource, Uint8Array>): Promise<AsyncIterable<unknown>> {

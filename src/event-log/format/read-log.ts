@@ -7,21 +7,39 @@
  *     problem like any other.
  * R2. A problem is the last piece. Every piece before it is valid.
  * R3. A truncated last line, for example because the writer was killed, is the problem `truncated`.
+ * R4. A report may hold several parts and several recordings, each with its header; a log file holds one part.
  */
 import { FILE_LIMITS, parseJson } from '../../json/parse-json.js';
 import { LineFramer } from '../../text/line-framer.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
-import { entryProblem, headerProblem, type LogEntry, type LogHeader, versionProblem } from './entry.js';
-import { chunksOf, requireSource, type LogSource } from './log-source.js';
-
-/** Maximum length of a line, bytes. Nothing longer is written. */
-export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;
+import { isReport, reportProblem, type LogReport } from './report.js';
+import {
+  entryProblem,
+  headerProblem,
+  type LogEntry,
+  type LogHeader,
+  MAX_LINE_BYTES,
+  versionProblem,
+} from './entry.js';
+import type { FollowParts } from './follow-file.js';
+import { chunksOf, requireFile, requireSource, type LogSource } from './log-source.js';
+import { requireKnown, type OptionNames } from '../../text/option-names.js';
+import { systemClock } from '../../ports.js';
 
 /**
- * One piece of a log. The header is the first; a problem, if there is one, is the last.
+ * One piece of a log. The header is the first, in a report the second; a problem, if there is one, is the last. A report, and
+ * a log that is followed, have several parts, each of which begins with its header.
  */
 export type LogPiece =
-  /** The first line of the log. */
+  /** The first line of a report. */
+  | {
+      readonly type: 'report';
+      /** Always 1. */
+      readonly line: number;
+      /** The line, parsed and checked. */
+      readonly report: LogReport;
+    }
+  /** The first line of a log, or of a part. */
   | {
       readonly type: 'header';
       /** Number of the line, from 1. */
@@ -48,36 +66,59 @@ export type LogPiece =
       readonly problem: LogProblem;
     };
 
+/** Options of `readLog`. */
+export interface ReadOptions {
+  /** Maximum length of a line, bytes. Default 16 MiB. */
+  readonly maxLineBytes?: number;
+  /**
+   * Waits for more at the end of a file, and for a file that does not exist yet; goes on over rotations and restarts of its
+   * writer, each of which begins with a header. A problem then ends a part, not the reading. Default false.
+   */
+  readonly follow?: boolean;
+  /** Ends the reading. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Reads a log piece by piece. Never rejects: a fault in the log is the last piece. A log without a fault may
  * still lack entries at its end.
  *
- * @param log Path, URL, text, bytes or stream of one file.
- * @param maxLineBytes Maximum length of a line, in bytes. Default 16 MiB.
+ * @param log Path, URL, text, bytes or stream of one file. To `follow` it: its path or file URL.
+ * @param options Longest line, and whether to follow the file. Default: read to the end.
  *
- * @throws `TypeError` if the log is none of these.
+ * @throws `TypeError` if the log is none of these, or cannot be followed, and for an unknown option.
  *
  * @example
  * ```ts
  * import { readLog } from 'mcp-troupe/event-log';
  *
- * for await (const piece of readLog('troupe.log')) {
+ * for await (const piece of readLog('troupe.log', { follow: true })) {
  *   if (piece.type === 'entry') console.log(piece.entry.seq, piece.entry.kind);
  * }
  * ```
  */
 export function readLog(
   log: LogSource,
-  maxLineBytes: number = MAX_LINE_BYTES,
+  options: ReadOptions = {},
 ): AsyncGenerator<LogPiece, void, undefined> {
   requireSource(log);
-  return piecesOf(log, maxLineBytes);
+  requireKnown('readLog', options, OPTIONS);
+  const { maxLineBytes = MAX_LINE_BYTES, follow = false, signal = new AbortController().signal } = options;
+  if (follow) return followedPieces(requireFile(log), maxLineBytes, { clock: systemClock, signal });
+  return piecesOf(log, maxLineBytes, signal);
 }
 
-async function* piecesOf(log: LogSource, maxLineBytes: number): AsyncGenerator<LogPiece, void, undefined> {
+const OPTIONS: OptionNames<ReadOptions> = { maxLineBytes: true, follow: true, signal: true };
+
+async function* piecesOf(
+  log: LogSource,
+  maxLineBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<LogPiece, void, undefined> {
   const parser = new LogParser(maxLineBytes);
   try {
     for await (const chunk of chunksOf(log)) {
+      if (signal.aborted) return;
       yield* parser.push(chunk);
       if (parser.isOver) return;
     }
@@ -88,6 +129,31 @@ async function* piecesOf(log: LogSource, maxLineBytes: number): AsyncGenerator<L
   yield* parser.end();
 }
 
+/** The pieces of a file that grows, and of the files that follow it. */
+export async function* followedPieces(
+  path: string,
+  maxLineBytes: number,
+  parts: FollowParts,
+): AsyncGenerator<LogPiece, void, undefined> {
+  const { followFile } = await import('./follow-file.js');
+  let parser = new LogParser(maxLineBytes);
+  let isEmpty = true;
+  try {
+    for await (const read of followFile(path, parts)) {
+      if (read?.type === 'bytes') {
+        isEmpty = false;
+        yield* parser.push(read.bytes);
+      } else if (read?.type === 'begin') {
+        if (!isEmpty) yield* parser.end();
+        parser = new LogParser(maxLineBytes);
+        isEmpty = true;
+      }
+    }
+  } catch (error) {
+    yield parser.unreadable(error);
+  }
+}
+
 /** The same for bytes that are pushed, for callers that cannot wait. */
 export class LogParser {
   readonly #maxLineBytes: number;
@@ -95,6 +161,9 @@ export class LogParser {
   #pieces: LogPiece[] = [];
   /** Number of lines so far. */
   #line = 0;
+  /** Number of the line with the header of the part; 0 before it. */
+  #headerLine = 0;
+  #isReport = false;
   #nextSeq: number | undefined;
   /** Entries of the current snapshot that still follow. */
   #snapshotsLeft = 0;
@@ -127,6 +196,8 @@ export class LogParser {
     this.#isEnding = true;
     this.#framer.end();
     if (this.#line === 0) this.#fail('not-a-log', 1, 'Line 1 is missing: the log is empty.');
+    else if (this.#headerLine === 0 && this.#isReport)
+      this.#fail('not-a-log', 1, 'The report holds no recording.');
     if (this.#snapshotsLeft > 0)
       this.#truncated(this.#line + 1, 'is missing: the log ends within a snapshot');
     return this.#take();
@@ -156,24 +227,34 @@ export class LogParser {
     const value = parseJson(this.#line === 1 ? text.replace(/^\ufeff/, '') : text, FILE_LIMITS);
     const isWhole = value !== undefined || !this.#isEnding;
     if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
-    else if (this.#nextSeq === undefined) this.#readHeader(value);
+    else if (this.#line === 1 && isReport(value)) this.#readReport(value);
+    else if (this.#nextSeq === undefined || (this.#isReport && isHeader(value))) this.#readHeader(value);
     else this.#readEntry(value, this.#nextSeq, text);
   }
 
+  #readReport(value: JsonObject): void {
+    const problem = reportProblem(value);
+    if (problem !== undefined) return this.#fail(problem.code, 1, problem.message);
+    this.#isReport = true;
+    this.#pieces.push({ type: 'report', line: 1, report: value as unknown as LogReport });
+  }
+
   #readHeader(value: unknown): void {
+    this.#snapshotsLeft = 0;
     const refused = versionProblem(value, this.#line);
     if (refused !== undefined) return this.#fail(refused.code, this.#line, refused.message);
     const problem = headerProblem(value as JsonObject);
     if (problem !== undefined) return this.#corrupt(problem);
     const header = value as LogHeader;
     this.#nextSeq = header.firstSeq;
+    this.#headerLine = this.#line;
     this.#pieces.push({ type: 'header', line: this.#line, header });
   }
 
   #readEntry(value: unknown, expected: number, text: string): void {
     if (value === undefined) return this.#corrupt('is not JSON');
     if (!isJsonObject(value)) return this.#corrupt('is not an object');
-    if (Object.hasOwn(value, 'troupeLog'))
+    if (isHeader(value))
       return this.#corrupt('begins another part or another log, which must be a separate file');
     const problem = entryProblem(value);
     if (problem !== undefined) return this.#corrupt(problem);
@@ -189,7 +270,7 @@ export class LogParser {
 
   /** A snapshot is one run, and every part begins with one. */
   #misplaced(entry: LogEntry): string | undefined {
-    const isFirst = this.#line === 2;
+    const isFirst = this.#line === this.#headerLine + 1;
     const left = this.#snapshotsLeft;
     if (entry.kind !== 'snapshot') {
       if (left > 0) return `interrupts a snapshot, ${left} of whose entries are missing`;
@@ -223,7 +304,11 @@ export class LogParser {
 
 /** Any text may be the beginning of an entry, because it follows a header. */
 function isBeginOfLog(line: number, text: string): boolean {
-  return line > 1 || text.startsWith('{"troupeLog":');
+  return line > 1 || text.startsWith('{"troupeLog":') || text.startsWith('{"troupeReport":');
+}
+
+function isHeader(value: unknown): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, 'troupeLog');
 }
 
 /** The kinds of problems with a log. */
@@ -238,6 +323,8 @@ export type LogProblemCode =
   | 'corrupt'
   /** A line is longer than the limit. */
   | 'too-long'
+  /** Another recording begins; `mergeLogs` reads several. */
+  | 'another-run'
   /** The last line is truncated; the rest of the log is complete. */
   | 'truncated'
   /** The bytes could not be read. */

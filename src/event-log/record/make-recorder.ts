@@ -1,5 +1,6 @@
 /** Makes a recorder for the charts of this package. Loaded with the first recording. */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { AnyStateMachine } from 'xstate';
 import { RECORDED_CHARTS } from '../../../machines/charts.js';
 import type { ManagerInput } from '../../../machines/manager/manager.events.js';
@@ -13,11 +14,13 @@ export { createLogFile } from './file-store.js';
 
 export interface Recorded extends Omit<RecorderParts, 'facts'> {
   readonly seed: number;
+  /** Name of this computer in the header; false leaves it out. Default: the one of the system. */
+  readonly host?: string | false | undefined;
   /** The input of the manager. */
   readonly input: ManagerInput;
 }
 
-export function makeRecorder({ seed, input, ...parts }: Recorded): Recorder {
+export function makeRecorder({ seed, host = hostname(), input, ...parts }: Recorded): Recorder {
   return new Recorder({
     ...parts,
     facts: {
@@ -26,6 +29,8 @@ export function makeRecorder({ seed, input, ...parts }: Recorded): Recorder {
       policyVersion: POLICY_VERSION,
       machines: currentCharts(),
       run: randomUUID(),
+      ...(host !== false && { host }),
+      pid: process.pid,
       seed,
       input: { ...input },
       options: {},

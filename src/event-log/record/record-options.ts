@@ -25,6 +25,11 @@ export interface RecordOptions extends LogFileOptions {
    * is what looks like a secret by its name or form. Implies `wire`. Default false.
    */
   readonly bodies?: boolean;
+  /**
+   * Name of this computer in the log, which tells the logs of several computers apart. Default: the one of the system; false
+   * leaves it out.
+   */
+  readonly host?: string | false;
 }
 
 /** A path, a sink, or options with either of them. */
@@ -38,6 +43,7 @@ const NAMES: OptionNames<RecordOptions> = {
   target: true,
   wire: true,
   bodies: true,
+  host: true,
   maxBytes: true,
   maxOlderFiles: true,
   maxOlderBytes: true,
@@ -53,11 +59,13 @@ export function recordProblem(value: unknown): string | undefined {
   const unknown = unknownOption(value as RecordOptions, NAMES);
   if (unknown !== undefined) return unknown;
   const options = value as Partial<Record<keyof RecordOptions, unknown>>;
-  const { target, wire, bodies } = options;
+  const { target, wire, bodies, host } = options;
   if (!isTarget(target))
     return "expected 'target' to be a path, or an object with the functions 'write' and 'close'";
   for (const [name, flag] of Object.entries({ wire, bodies }))
     if (flag !== undefined && typeof flag !== 'boolean') return `expected '${name}' to be true or false`;
+  if (host !== undefined && host !== false && typeof host !== 'string')
+    return "expected 'host' to be a name, or false";
   for (const [name, least] of Object.entries(LEAST)) {
     const number = options[name as keyof typeof LEAST];
     if (number !== undefined && !(Number.isSafeInteger(number) && Number(number) >= least))

@@ -15,11 +15,17 @@
  */
 import type { Clock } from '../../ports.js';
 import { Chain, toLine, type Unchecked } from '../format/chain.js';
-import type { CauseEntry, LogEntry, LogHeader, NoteEntry, SnapshotEntry } from '../format/entry.js';
+import {
+  MAX_LINE_BYTES,
+  type CauseEntry,
+  type LogEntry,
+  type LogHeader,
+  type NoteEntry,
+  type SnapshotEntry,
+} from '../format/entry.js';
 import type { LogSink } from './record-options.js';
 import { LogWriter } from './log-writer.js';
 import { ObservedSystem, type Group, type ObservableSystem } from './observed-system.js';
-import { MAX_LINE_BYTES } from '../format/read-log.js';
 
 /** Number of entries between snapshots. It bounds how much has to be replayed to reach an entry. */
 const SNAPSHOT_EVERY = 1_000;

@@ -7,6 +7,7 @@ import { currentCharts } from '../record/make-recorder.js';
 import { chunksOf, sourcesOf, type LogSource } from '../format/log-source.js';
 import { requireKnown, type OptionNames } from '../../text/option-names.js';
 import { type LogProblem, LogParser, type LogPiece } from '../format/read-log.js';
+import { isSameRun } from '../format/runs.js';
 import { MonotonicTime } from '../format/monotonic-time.js';
 import { machinesOf, type ReplayAgainst } from './replay-machines.js';
 import { Replayer } from './replayer.js';
@@ -94,12 +95,12 @@ export async function replayLog(
 ): Promise<ReplayReport> {
   requireKnown('replayLog', options, OPTIONS);
   if (options.against !== undefined) machinesOf(options.against);
-  const play = new Play(options);
+  const replay = new LogReplay(options);
   for (const part of sourcesOf(log)) {
-    await play.part(part);
-    if (play.isOver) break;
+    await replay.part(part);
+    if (replay.isOver) break;
   }
-  return play.report();
+  return replay.report();
 }
 
 const OPTIONS: OptionNames<ReplayOptions> = {
@@ -109,7 +110,8 @@ const OPTIONS: OptionNames<ReplayOptions> = {
   progress: true,
 };
 
-class Play {
+/** A replay that is fed piece by piece. */
+export class LogReplay {
   readonly #options: ReplayOptions;
   readonly #summary: Summary;
   #header: LogHeader | undefined;
@@ -136,12 +138,22 @@ class Play {
     const parser = new LogParser();
     try {
       for await (const chunk of chunksOf(source)) {
-        this.#take(parser.push(chunk));
+        this.take(parser.push(chunk));
         if (this.isOver) return;
       }
-      this.#take(parser.end());
+      this.take(parser.end());
     } catch (error) {
-      this.#take([parser.unreadable(error)]);
+      this.take([parser.unreadable(error)]);
+    }
+  }
+
+  /** Replays the next pieces of one recording. */
+  take(pieces: readonly LogPiece[]): void {
+    for (const piece of pieces) {
+      if (this.isOver) return;
+      if (piece.type === 'problem') this.#problem = piece.problem;
+      else if (piece.type === 'header') this.#begin(piece.header, piece.line);
+      else if (piece.type === 'entry') this.#play(piece.entry, piece.text);
     }
   }
 
@@ -164,22 +176,18 @@ class Play {
     };
   }
 
-  #take(pieces: readonly LogPiece[]): void {
-    for (const piece of pieces) {
-      if (this.isOver) return;
-      if (piece.type === 'problem') this.#problem = piece.problem;
-      else if (piece.type === 'header') this.#begin(piece.header);
-      else this.#play(piece.entry, piece.text);
-    }
-  }
-
-  #begin(header: LogHeader): void {
+  #begin(header: LogHeader, line: number): void {
     const { firstSeq } = header;
+    if (this.#header !== undefined && !isSameRun(this.#header, header)) {
+      const message = `Line ${line} begins another recording: replay each by itself.`;
+      this.#problem = { code: 'another-run', line, message };
+      return;
+    }
     const expected = this.#nextSeq ?? firstSeq;
     this.#nextSeq = firstSeq;
     if (firstSeq !== expected) {
-      const message = `Line 1 begins with entry ${firstSeq} instead of entry ${expected}: it is not the part that follows.`;
-      this.#problem = { code: 'corrupt', line: 1, message };
+      const message = `Line ${line} begins with entry ${firstSeq} instead of entry ${expected}: it is not the part that follows.`;
+      this.#problem = { code: 'corrupt', line, message };
       return;
     }
     this.#header ??= header;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parseSync } from 'oxc-parser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { replay } from '../../../src/cli/commands/replay-command.js';
+import { replay } from '../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { UsageError } from '../../../src/cli/exit.js';
 import { nameProblems } from '../../../src/config/entry/server-name.js';

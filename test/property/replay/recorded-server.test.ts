@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { replay } from '../../../src/cli/commands/replay-command.js';
+import { replay } from '../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { replay } from '../../../src/cli/commands/replay-command.js';
+import { replay } from '../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { JumpingClock } from '../../../src/testing/jumping-clock.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replay } from '../../../src/cli/commands/replay-command.js';
+import { replay } from '../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../src/cli/arguments/flags.js';
 import { replayLog } from '../../../src/event-log/replay/replay-log.js';
 import { makeTerminal } from '../../support/fake-terminal.js';

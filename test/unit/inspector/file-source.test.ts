@@ -1,6 +1,6 @@
 /** A log file that is sent to a page. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -11,6 +11,7 @@ import type { InspectionMessage } from '../../../src/inspector/page-protocol.js'
 import { systemClock } from '../../../src/ports.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { SAMPLE_HEADER } from '../../support/sample-log.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -30,7 +31,7 @@ function write(name: string, content: string | Buffer): string {
 }
 
 function open(...files: readonly string[]): FileSource {
-  return new FileSource(files, 'title', systemClock);
+  return new FileSource([{ label: 'one', parts: files }], 'title', systemClock);
 }
 
 async function messagesOf(source: FileSource): Promise<InspectionMessage[]> {
@@ -120,5 +121,65 @@ describe('a log file', () => {
     await closing;
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'end', why: 'over' });
     expect(lines.length).toBeLessThan(10);
+  });
+});
+
+describe('log files that grow', () => {
+  const header = (run: string, at: number): string =>
+    `${JSON.stringify({ ...SAMPLE_HEADER, run, startedAt: at })}\n`;
+  const line = (seq: number, at: number): string => `{"seq":${seq},"at":${at}}\n`;
+
+  it('are one stream in order of time, and then what each of them gets, in whole lines.', async () => {
+    const [a, b] = [
+      write('a', header('a', 1) + line(1, 2) + line(2, 6)),
+      write('b', header('b', 3) + line(1, 4)),
+    ];
+    const source = new FileSource(
+      [
+        { label: 'A', parts: [a] },
+        { label: 'B', parts: [b] },
+      ],
+      'both',
+      systemClock,
+    );
+    const decoder = new TextDecoder();
+    let seen = '';
+    for await (const bytes of source.log(true)) {
+      seen += decoder.decode(bytes);
+      if (bytes.length > 0 && seen.endsWith('{"troupeSoFar":true}\n')) {
+        appendFileSync(b, line(2, 7));
+        appendFileSync(a, line(3, 8).slice(0, 5));
+      }
+      if (seen.endsWith(line(2, 7))) {
+        renameSync(a, `${a}.1`);
+        writeFileSync(a, header('c', 9));
+      }
+      if (seen.endsWith(header('c', 9))) break;
+    }
+    expect(
+      seen.split('\n').map((text) => text.replace(/"startedAt".*|^\{"troupeLog":.*?"run":/, '')),
+    ).toEqual([
+      '{"troupeRun":"A"}',
+      expect.stringContaining('"a"'),
+      '{"seq":1,"at":2}',
+      '{"troupeRun":"B"}',
+      expect.stringContaining('"b"'),
+      '{"seq":1,"at":4}',
+      '{"troupeRun":"A"}',
+      '{"seq":2,"at":6}',
+      '{"troupeSoFar":true}',
+      '{"troupeRun":"B"}',
+      '{"seq":2,"at":7}',
+      '{"troupeRun":"A"}',
+      expect.stringContaining('"c"'),
+      '',
+    ]);
+    await source.close('over');
+  });
+
+  it('end with the source.', async () => {
+    const source = open(write('a', header('a', 1)));
+    for await (const bytes of source.log(true))
+      if (new TextDecoder().decode(bytes).includes('troupeSoFar')) void source.close('over');
   });
 });

@@ -52,7 +52,7 @@ afterEach(async () => {
 async function showing(log: string, page = join(folder, 'page')): Promise<PageClient> {
   const file = join(folder, 'log.jsonl');
   writeFileSync(file, log);
-  const source = new FileSource([file], 'log.jsonl', systemClock);
+  const source = new FileSource([{ label: '', parts: [file] }], 'log.jsonl', systemClock);
   const server = await openInspectionServer({ source, clock: systemClock, port: 0, folder: page });
   servers.push(server);
   return new PageClient(server.url);

@@ -33,8 +33,18 @@ const machineOf = (id: string): string => `${id} · machine`;
 const effectsOf = (name: string): string => `${name} · work`;
 const serverOf = (name: string): string => `${name} · server`;
 
-/** `isFolded`: a machine, its effects and its server share one line, because there are several of them. */
-export function arrowsOf(position: number, entry: LogEntry, isFolded = false): Arrow[] {
+/**
+ * `isFolded`: a machine, its effects and its server share one line, because there are several of them. `label` names the
+ * recording, if several are shown: each has life lines of its own.
+ */
+export function arrowsOf(position: number, entry: LogEntry, isFolded = false, label?: string): Arrow[] {
+  const arrows = arrowsIn(position, entry, isFolded);
+  if (label === undefined) return arrows;
+  const own = (line: string): string => (line === HOST || line === TIMER ? line : `${line} (${label})`);
+  return arrows.map((arrow) => ({ ...arrow, from: own(arrow.from), to: own(arrow.to) }));
+}
+
+function arrowsIn(position: number, entry: LogEntry, isFolded: boolean): Arrow[] {
   const base = { position, seq: entry.seq, at: entry.at, isDerived: false };
   if (entry.kind === 'snapshot') return [];
   if (entry.kind === 'note') return noteArrows(base, entry.note, isFolded);

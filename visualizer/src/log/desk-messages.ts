@@ -1,6 +1,7 @@
 /** The messages between the page and the worker that reads the log. */
 import type { StateValue } from 'xstate';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
+import type { LogReport } from '../../../src/event-log/format/report.js';
 import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
@@ -20,7 +21,7 @@ import type { Stay, Trouble } from './story.js';
 /** Orders of the page. */
 export type Order =
   | { readonly order: 'follow'; readonly address: string; readonly token: string }
-  | { readonly order: 'open'; readonly file: Blob };
+  | { readonly order: 'open'; readonly files: readonly File[] };
 
 /** Questions of the page, each with its answer. */
 export interface Questions {
@@ -170,6 +171,12 @@ export interface BookSummary {
   /** Whether the log was written with other charts than this page has, so that its moments are approximate. */
   readonly hasOtherCharts: boolean;
   readonly isWhole: boolean;
+  /** Whether more may follow, because the file is followed. */
+  readonly isGrowing: boolean;
+  /** The first line of a report; null for anything else. */
+  readonly report: LogReport | null;
+  /** The recordings by computer and process; one, unless several are shown together. */
+  readonly runs: readonly string[];
 }
 
 export type Charts = Readonly<Record<string, { readonly hash: string; readonly model: ChartModel }>>;

@@ -23,20 +23,21 @@ export function lastArrows(book: LogBook, { names, mostLanes, upTo, most, hasWir
   for (let position = Math.min(upTo, book.length - 1); position >= 0 && count < most; position -= 1) {
     const read = isWanted(position) ? book.entry(position) : undefined;
     if (read === undefined) continue;
-    const entry = within({ ...read, at: book.timeOf(position) }, isReceiver);
+    const isShown = (address: string): boolean => isReceiver(laneAt(book.addressIn(position, address)));
+    const entry = within({ ...read, at: book.timeOf(position) }, isShown);
     found.push({ position, entry });
     count += arrowsOf(position, entry).length;
   }
   const arrows: Arrow[] = found
     .reverse()
-    .flatMap(({ position, entry }) => arrowsOf(position, entry, rooms.taken > 1));
+    .flatMap(({ position, entry }) => arrowsOf(position, entry, rooms.taken > 1, book.runOf(position)));
   return { arrows, leftOut: rooms.refused };
 }
 
 /** Without the messages to lanes that are not shown. */
-function within(entry: LogEntry, isShown: (lane: string) => boolean): LogEntry {
+function within(entry: LogEntry, isShown: (address: string) => boolean): LogEntry {
   if (!('derived' in entry) || entry.derived === undefined) return entry;
-  return { ...entry, derived: entry.derived.filter(({ to }) => isShown(laneAt(to))) };
+  return { ...entry, derived: entry.derived.filter(({ to }) => isShown(to)) };
 }
 
 /** The lanes that are shown, first come first served. */

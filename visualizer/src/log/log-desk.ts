@@ -27,7 +27,7 @@ import type {
 } from './desk-messages.js';
 import { Search, type EntryQuery, type Found } from './find-entries.js';
 import { commandWords, inWords } from './in-words.js';
-import { laneAt, laneInWords } from './lane-names.js';
+import { laneAt, laneInWords, splitRun } from './lane-names.js';
 import { spaced } from '../words/entry-words.js';
 import type { Lane } from './lane.js';
 import { lastArrows } from './last-arrows.js';
@@ -51,6 +51,7 @@ type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown
 export class LogDesk {
   #book = new LogBook();
   #isWhole = false;
+  #isGrowing = false;
   #visits = new Map<Lane, Visits>();
   #stories = new Map<Lane, Story>();
   /** The latest search, by its words. */
@@ -113,19 +114,26 @@ export class LogDesk {
   end(): void {
     this.#book.end();
     this.#isWhole = true;
+    this.#isGrowing = false;
   }
 
-  /** Reads a whole log. Calls `progress` with the number of bytes so far. Rejects if the pieces do. */
+  /**
+   * Reads a whole log. Calls `progress` with the number of bytes so far, and `grew` for everything that a file gets while it is
+   * followed. It is on the disk as well, so all of it is kept. Rejects if the pieces do.
+   */
   async read(
     pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
     progress: (size: number) => void,
+    grew: () => void = () => {},
   ): Promise<void> {
     this.clear();
     const book = this.#book;
     for await (const piece of pieces) {
       if (book !== this.#book) return;
       book.append(piece);
-      progress(book.size);
+      this.#isGrowing = book.isCaughtUp;
+      if (book.isCaughtUp) grew();
+      else progress(book.size);
     }
     if (book === this.#book) this.end();
   }
@@ -138,6 +146,7 @@ export class LogDesk {
       firstAt: this.#book.timeOf(0),
       lastAt: this.#book.timeOf(length - 1),
       names: lanes.slice(1).map(({ name }) => name),
+      runs: this.#book.runs,
       missed,
       leftOut,
       before,
@@ -146,13 +155,16 @@ export class LogDesk {
       hasOtherCharts:
         machines !== undefined &&
         Object.entries(machines).some(([name, hash]) => this.charts[name]?.hash !== hash),
-      isWhole: this.#isWhole,
+      isWhole: this.#isWhole || this.#isGrowing,
+      isGrowing: this.#isGrowing && this.#book.labelOf(length - 1)?.type !== 'end',
+      report: this.#book.report ?? null,
     };
   }
 
   #begin(book: LogBook): void {
     this.#book = book;
     this.#isWhole = false;
+    this.#isGrowing = false;
     this.#visits = new Map();
     this.#stories = new Map();
     this.#search = undefined;
@@ -232,7 +244,7 @@ export class LogDesk {
       at: this.#book.timeOf(position),
       isExact: this.#book.labelOf(position)?.kind !== 'snapshot',
       from: this.#book.values[lane.values.at(change - 1)] ?? null,
-      events: entry === undefined ? [] : eventsTo(address, entry),
+      events: entry === undefined ? [] : eventsTo(splitRun(address)[0], entry),
     };
   }
 
@@ -299,7 +311,7 @@ export class LogDesk {
     const entry = this.#book.entry(position);
     const line = this.#line(position, entry);
     if (line === undefined || entry === undefined) return undefined;
-    const to = entry.kind === 'note' ? undefined : entry.to;
+    const to = entry.kind === 'note' ? undefined : this.#book.addressIn(position, entry.to);
     const folded = (at: number): FoldedState | undefined =>
       to === undefined || at < 0 ? undefined : this.#book.stateOf(at, to);
     // In this order, because a fold only goes forwards.

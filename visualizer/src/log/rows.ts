@@ -1,5 +1,4 @@
 /** The list of connections at some moment, from the states of the machines. */
-import { connectionName, rootId } from '../../../src/actor-system/actor-path.js';
 import { contextOf, detailsOf } from '../../../src/event-log/format/by-shape.js';
 import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js';
 import { publicState } from '../../../machines/connection/public-state.js';
@@ -10,7 +9,7 @@ import {
 } from '../../../machines/connection/connection.states.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import type { StateValue } from 'xstate';
-import { laneAt, laneOfConnection } from './lane-names.js';
+import { isAuxiliaryLane, isConnectionLane, laneAt } from './lane-names.js';
 
 /** What happened to a connection before, also if it has recovered. */
 export interface PastOfRow {
@@ -56,8 +55,8 @@ export interface AuxiliaryRow {
 export function rowsOf(foldedStates: ReadonlyMap<string, FoldedState>): PresentRow[] {
   const rows = new Map<string, PresentRow>();
   for (const [address, folded] of foldedStates) {
-    const name = connectionName(address);
-    if (name !== undefined) rows.set(name, rowOf(laneOfConnection(name), address, folded));
+    const name = laneAt(address);
+    if (isConnectionLane(name)) rows.set(name, rowOf(name, address, folded));
   }
   return [...rows.values()];
 }
@@ -67,7 +66,7 @@ export function auxiliaryRowsOf(foldedStates: ReadonlyMap<string, FoldedState>):
   const rows = new Map<string, AuxiliaryRow>();
   for (const [address, { state }] of foldedStates) {
     const name = laneAt(address);
-    if (rootId(address) !== undefined) rows.set(name, { name, state: stateText(state), value: state });
+    if (isAuxiliaryLane(name)) rows.set(name, { name, state: stateText(state), value: state });
   }
   return [...rows.values()];
 }

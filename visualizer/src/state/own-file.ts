@@ -9,12 +9,12 @@ import { WORKER_FILES } from '../worker/start-workers.js';
 const place = (root: ParentNode): HTMLElement | null => root.querySelector<HTMLElement>('script#log');
 
 /** The enclosed log, which is removed from the page; undefined if there is none. */
-export function takeEnclosedLog(): Blob | undefined {
+export function takeEnclosedLog(): File | undefined {
   const element = place(document);
   const text = element?.textContent.trim() ?? '';
   if (element === null || !text.startsWith('{')) return undefined;
   element.textContent = SHARE_PLACE;
-  return new Blob([text, '\n']);
+  return new File([text, '\n'], 'log.jsonl');
 }
 
 let kept: Promise<string> | undefined;

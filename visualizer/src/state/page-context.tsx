@@ -14,7 +14,7 @@ export interface PageContext {
   readonly log: LogClient;
   readonly layouts: Layouts;
   readonly runtime: Runtime | undefined;
-  readonly open: (file: File) => void;
+  readonly open: (files: readonly File[]) => void;
 }
 
 const Given = createContext<PageContext | undefined>(undefined);

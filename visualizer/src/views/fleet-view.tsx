@@ -1,6 +1,7 @@
 /** Every connection in one list, with its state and what comes next. */
 import { hasTag } from '../../../machines/connection/connection.states.js';
 import { StateBadge } from '../parts/state-badge.js';
+import { laneTitle } from '../log/lane-names.js';
 import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { FleetFilter } from '../search/fleet-filter.js';
@@ -78,7 +79,7 @@ function Row({ row }: { row: FleetRow }) {
   return (
     <div class="fleet-row">
       <span class="fleet-name">
-        <strong title={name}>{name}</strong>
+        <strong title={laneTitle(name)}>{laneTitle(name)}</strong>
         <small>{transport}</small>
       </span>
       <StateBadge

@@ -62,7 +62,9 @@ function When({ page }: { page: Page }) {
   if (source.kind === 'file')
     return (
       <p class="when recorded" role="status">
-        <span class="when-word">{book.isWhole || book.problem !== null ? 'Recorded' : 'Reading…'}</span>{' '}
+        <span class="when-word">
+          {book.isGrowing ? 'Following' : book.isWhole || book.problem !== null ? 'Recorded' : 'Reading…'}
+        </span>{' '}
         {dayText(book.firstAt, true)} · {duration(book.lastAt - book.firstAt)}
       </p>
     );
@@ -91,13 +93,14 @@ export function OpenButton() {
       <input
         ref={input}
         type="file"
-        accept=".jsonl,.ndjson,.json"
+        accept=".jsonl,.ndjson,.json,.gz"
+        multiple
         class="sr-only"
         tabIndex={-1}
         aria-label="Log file"
         onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
-          if (file !== undefined) open(file);
+          const files = [...(currentTarget.files ?? [])];
+          if (files.length > 0) open(files);
           currentTarget.value = '';
         }}
       />

@@ -4,7 +4,10 @@
 const PIECE = 4 * 1_024 * 1_024;
 
 /** Rejects if the file cannot be read. */
-export async function* piecesOf(file: Blob, size = PIECE): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* piecesOf(
+  file: Blob,
+  size = PIECE,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const read = (start: number): Promise<ArrayBuffer> => {
     const piece = file.slice(start, start + size).arrayBuffer();
     // The caller may have stopped reading.

@@ -141,12 +141,12 @@ async function isAnswered(access: Access, limit: Promise<void>): Promise<boolean
   return isDone;
 }
 
-/** The lines of a log as they are, in pieces. Rejects if they cannot be read. */
+/** The lines of a log as they are, in pieces, and what it gets later. Rejects if they cannot be read. */
 export async function* readLines(
   access: Access,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const response = await asked(INSPECTION_PATHS.log, access, { signal });
+  const response = await asked(`${INSPECTION_PATHS.log}?follow`, access, { signal });
   if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
   const reader = response.body.getReader();
   for (;;) {

@@ -4,8 +4,8 @@ import type { Answered, Asked, News, Order } from '../log/desk-messages.js';
 import { LogDesk } from '../log/log-desk.js';
 import type { Access } from '../state/runtime.js';
 import { ownCharts } from '../log/own-charts.js';
-import { piecesOf } from './file-pieces.js';
 import { followStream, readLines } from './follow-stream.js';
+import { openFiles } from './open-files.js';
 
 /** Minimum time between two reports of growth, milliseconds. */
 const POST_EVERY_MS = 16;
@@ -105,7 +105,7 @@ async function readFile(
     post({ news: 'progress', share: size === undefined ? undefined : read / size });
   };
   try {
-    await desk.read(pieces, progress);
+    await desk.read(pieces, progress, noteGrowth);
     if (!signal.aborted) postBook();
   } catch (error) {
     if (!signal.aborted) lost(messageOf(error), false);
@@ -116,7 +116,9 @@ function obey(order: Order): Promise<void> {
   following.abort();
   following = new AbortController();
   if (order.order === 'follow') return follow(order);
-  return readFile(piecesOf(order.file), order.file.size, following.signal);
+  const { files } = order;
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return readFile(openFiles(files), files.length === 1 ? size : undefined, following.signal);
 }
 
 async function answer({ id, question, ask }: Asked): Promise<void> {

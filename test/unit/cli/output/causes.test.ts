@@ -4,7 +4,7 @@ import type { ReplayReport } from '../../../../src/event-log/replay/replay-log.j
 import type { ConnectionSummary } from '../../../../src/event-log/replay/summary.js';
 import { explain, summarizeWithCause } from '../../../../src/cli/output/failure-report.js';
 import { makeStatus } from '../../../support/make-status.js';
-import { renderChange, renderReplay } from '../../../../src/cli/commands/replay-command.js';
+import { renderChange, renderReplay } from '../../../../src/cli/output/replay-text.js';
 import type { Failure } from '../../../../machines/policy/failure.js';
 
 const EXITED: Failure = {

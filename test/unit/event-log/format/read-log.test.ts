@@ -13,7 +13,10 @@ async function* inPieces(bytes: Buffer, length: number): AsyncGenerator<Uint8Arr
 async function read(bytes: Buffer, options: { piece?: number; limit?: number } = {}): Promise<LogPiece[]> {
   const { piece = 7, limit } = options;
   const pieces: LogPiece[] = [];
-  for await (const each of readLog(inPieces(bytes, piece), limit)) pieces.push(each);
+  for await (const each of readLog(inPieces(bytes, piece), {
+    ...(limit !== undefined && { maxLineBytes: limit }),
+  }))
+    pieces.push(each);
   return pieces;
 }
 

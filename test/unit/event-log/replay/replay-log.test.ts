@@ -3,7 +3,7 @@ import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
+import { replay, type ReplayFlags } from '../../../../src/cli/recordings/replay-command.js';
 import { UsageError } from '../../../../src/cli/exit.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
 import { openBytes } from '../../../../src/event-log/replay/open-log.js';

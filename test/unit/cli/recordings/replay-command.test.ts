@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,9 +15,10 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
+import { replay, type ReplayFlags } from '../../../../src/cli/recordings/replay-command.js';
 import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
-import { UsageError } from '../../../../src/cli/exit.js';
+import { report } from '../../../../src/cli/commands/report-command.js';
+import { EXIT, UsageError } from '../../../../src/cli/exit.js';
 import { createTroupe } from '../../../../src/runtime/troupe.js';
 import { MemoryLog } from '../../../support/memory-log.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -258,3 +260,72 @@ describe('the fixture of troupe replay', () => {
     );
   });
 });
+
+describe('several recordings', () => {
+  let second: string;
+  beforeEach(async () => {
+    second = join(folder, 'second.jsonl');
+    writeFileSync(second, await lostOnce());
+  });
+
+  it('are replayed each by itself, on one timeline.', async () => {
+    const { code, stdout } = await run([second, log, second], { json: true, timeline: true });
+    const { runs, timeline } = JSON.parse(stdout) as {
+      readonly runs: readonly { readonly label: string; readonly divergenceCount: number }[];
+      readonly timeline: readonly { readonly at: number; readonly run: string; readonly server: string }[];
+    };
+    expect([code, runs.map(({ divergenceCount }) => divergenceCount)]).toEqual([EXIT.fine, [0, 0]]);
+    expect(new Set(timeline.map(({ run: label }) => label))).toEqual(new Set(runs.map(({ label }) => label)));
+    expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted((a, b) => a - b));
+    const text = await run([log, second], { timeline: true, server: 'files' });
+    for (const { label } of runs) expect(text.stdout).toContain(`(${label})`);
+  });
+
+  it('are refused by what needs one, and by a server that none has.', async () => {
+    for (const flags of [{ svg: join(folder, 'a.svg') }, { exportFixture: folder }, { at: { entry: 3 } }])
+      await expect(run([log, second], flags)).rejects.toThrow(UsageError);
+    await expect(run([log, second], { server: 'nobody' })).rejects.toThrow(UsageError);
+  });
+
+  it('are in a report, which is replayed as they are.', async () => {
+    const file = join(folder, 'report.jsonl.gz');
+    const { terminal, stdout } = makeTerminal();
+    await report({ ...DEFAULT_FLAGS, output: file, configuration: false }, terminal, [log, second]);
+    expect(stdout.written).toContain('second.jsonl');
+    const { runs } = JSON.parse((await run([file], { json: true })).stdout) as {
+      readonly runs: readonly object[];
+    };
+    expect(runs).toHaveLength(2);
+    await expect(
+      report({ ...DEFAULT_FLAGS, output: file, configuration: false }, terminal, [log]),
+    ).rejects.toThrow('already exists');
+  });
+});
+
+describe('a log that is followed', () => {
+  it('is replayed as it grows, over a restart, until nobody reads.', async () => {
+    const path = join(folder, 'growing.jsonl');
+    const { terminal, stdout, stderr, hangUp } = makeTerminal();
+    const texts = [await lostOnce(), readFileSync(log, 'utf8')] as const;
+    writeFileSync(path, texts[0].slice(0, -100));
+    const done = replay({ ...DEFAULT_FLAGS, follow: true }, terminal, [path]);
+    await until(() => stdout.written.includes('reconnecting'));
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, texts[1]);
+    await until(() => stderr.written.includes('waiting for the next'));
+    hangUp();
+    expect(await done).toBe(EXIT.fine);
+    expect(stdout.written.match(/no divergence/g)).toHaveLength(2);
+  });
+
+  it('is one log, without options that need its end.', async () => {
+    await expect(run([log, log], { follow: true })).rejects.toThrow(UsageError);
+    await expect(run([log], { follow: true, at: { entry: 1 } })).rejects.toThrow('--at');
+    expect(await run([folder], { follow: true }).catch((error: unknown) => error)).toBeInstanceOf(UsageError);
+  });
+});
+
+/** Looks every few milliseconds: the log is followed on the clock of the system. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -9,7 +9,7 @@ import { openInspectionServer } from '../../inspector/inspection-server.js';
 import { systemClock } from '../../ports.js';
 import { EXIT, type ExitCode, UsageError, listenForStop } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
-import { checkReadTwice, filesOfLog } from '../replay-files.js';
+import { checkReadTwice, runsOfLogs } from '../replay-files.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { openInspection, showInspection } from '../output/show-inspection.js';
 import { opened } from '../taken-port.js';
@@ -61,11 +61,16 @@ function describe(running: readonly FoundInspection[]): string {
 }
 
 async function serve(flags: InspectFlags, terminal: Terminal, logs: readonly string[]): Promise<ExitCode> {
-  const files = await filesOfLog(logs);
+  const runs = await runsOfLogs(logs);
+  const files = runs.flatMap(({ parts }) => parts.map(({ file }) => file));
   await checkReadTwice(files, 'the page needs');
-  const title = basename(files.at(-1) ?? '');
-  await checkBeginning(files[0] ?? '');
-  const source = new FileSource(files, title, systemClock);
+  const title = [...new Set(runs.map(({ parts }) => basename(parts.at(-1)?.file ?? '')))].join(', ');
+  for (const { parts } of runs) await checkBeginning(parts[0]?.file ?? '');
+  const shownRuns = runs.map(({ label, parts }) => ({
+    label: label ?? '',
+    parts: parts.map(({ source }) => source() as string | Uint8Array),
+  }));
+  const source = new FileSource(shownRuns, title, systemClock, runs.find(({ report }) => report)?.report);
   const server = await opened(openInspectionServer({ source, clock: systemClock, port: flags.port ?? 0 }));
   const shown = { title, mode: 'file', url: server.url, opens: mayOpen(flags) } as const;
   const forget = await showInspection(shown, terminal);

@@ -1,5 +1,4 @@
 /** `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. */
-import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,26 +6,27 @@ import { machinesOf, type ReplayAgainst } from '../../event-log/replay/replay-ma
 import { messageOf } from '../../text/error-message.js';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay/replay-log.js';
 import type { LogEntry, LogHeader } from '../../event-log/format/entry.js';
-import type { StateChange, ConnectionSummary } from '../../event-log/replay/summary.js';
+import { byTime } from '../../event-log/replay/merge-logs.js';
+import type { StateChange } from '../../event-log/replay/summary.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import type { Moment } from '../arguments/moment.js';
 import { showingShare } from '../output/progress.js';
-import { checkReadTwice, filesOfLog, sizeOf } from '../replay-files.js';
-import { oneLine, type Terminal, type Colors, nameOf } from '../output/terminal.js';
+import { checkReadTwice, runsOfLogs, type PartFile, type RunFiles } from '../replay-files.js';
+import { oneLine, type Terminal } from '../output/terminal.js';
+import { renderChange, renderReplay } from '../output/replay-text.js';
 import { writeWholeFile } from '../output/write-whole-file.js';
-import type { Divergence } from '../../event-log/replay/divergence.js';
-import { countOf, preciseDuration } from '../output/duration.js';
-import { summarizeWithCause } from '../output/failure-report.js';
 import type { ReplayJson } from '../output/json-output.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
   readonly at?: Moment;
   /** The only server to report on. Default: all. */
-  readonly server?: string;
+  readonly server?: string | undefined;
   /** Module with the machines or the policy to replay with. Default: the charts of this package. */
   readonly against?: string;
+  /** Whether to go on as the log grows, until Ctrl-C. Default: false. */
+  readonly follow?: boolean;
   /** Whether to print every change of a state. Default: false. */
   readonly timeline?: boolean;
   /** File for a picture of the timeline; an existing one is replaced. Default: no picture. */
@@ -36,7 +36,7 @@ export interface ReplayFlags extends Flags {
 }
 
 /**
- * `EXIT.failed` if the replay diverged, `EXIT.usage` if the log cannot be read to its end. Throws a `UsageError` for a
+ * `EXIT.failed` if a replay diverged, `EXIT.usage` if a log cannot be read to its end. Throws a `UsageError` for a
  * file or a server that does not exist, for a moment before the log, and for output that cannot be written.
  */
 export async function replay(
@@ -44,15 +44,108 @@ export async function replay(
   terminal: Terminal,
   logs: readonly string[],
 ): Promise<ExitCode> {
-  const files = await filesOfLog(logs);
+  if (flags.follow === true) {
+    const { followReplay } = await import('./replay-follow.js');
+    return followReplay(flags, terminal, logs);
+  }
+  const runs = await runsOfLogs(logs);
+  const files = runs.flatMap(({ parts }) => parts.map(({ file }) => file));
   if (flags.svg !== undefined) await checkPicture(flags.svg, files);
   if (flags.exportFixture !== undefined) await checkReadTwice(files, '--export-fixture needs');
-  const { changes, reached, ...played } = await play(files, flags, terminal);
-  if (reached !== undefined && reached.side > 0 && played.report.entries === 0)
-    throw new UsageError(`The log begins after that, with ${entryInWords(reached.entry)}.`);
-  const report = onlyAbout(played.report, flags.server);
-  const { header, entries, problem, hasOtherCharts } = report;
+  const [only] = runs;
+  if (only !== undefined && runs.length === 1) return replayRun(only, flags, terminal);
+  for (const name of ['svg', 'exportFixture'] as const)
+    if (flags[name] !== undefined) throw oneOnly(name === 'svg' ? '--svg' : '--export-fixture', runs);
+  if (flags.at !== undefined && 'entry' in flags.at) throw oneOnly('--at with the number of an entry', runs);
+  return replayRuns(runs, flags, terminal);
+}
+
+function oneOnly(flag: string, runs: readonly RunFiles[]): UsageError {
+  const labels = runs.map(({ label, parts }) => label ?? parts[0]?.file ?? '');
+  return new UsageError(
+    `${flag} needs one recording; these are ${runs.length}: ${labels.map(oneLine).join('; ')}.`,
+  );
+}
+
+/** Each by itself, and all changes of states on one timeline. */
+async function replayRuns(
+  runs: readonly RunFiles[],
+  flags: ReplayFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const played: (Replayed & { readonly label: string })[] = [];
+  for (const run of runs) {
+    const label = run.label ?? run.parts[0]?.file ?? '';
+    played.push({ ...(await replayed(run, { ...flags, server: undefined }, terminal)), label });
+  }
+  const { server } = flags;
+  if (server !== undefined && !played.some(({ report }) => report.connections.has(server)))
+    throw new UsageError(`No log has a server '${server}'.`);
+  const own = played.map((each) => ({ ...each, report: reportOn(each.report, server) }));
+  const begin = Math.min(...own.map(({ report }) => report.header?.startedAt ?? Infinity));
+  const timeline = [
+    ...byTime(
+      own.map(({ changes, label }) =>
+        changes
+          .filter((change) => [undefined, change.server].includes(server))
+          .map((change) => ({ ...change, run: label })),
+      ),
+    ),
+  ];
+  if (flags.json) {
+    const results = own.map(({ report, label }) => toJson(report, label));
+    terminal.printJson('replay', { runs: results, ...(flags.timeline === true && { timeline }) });
+  } else {
+    if (flags.timeline === true)
+      for (const change of timeline) terminal.print(renderChange(change, begin, change.run));
+    for (const { report, label } of own) {
+      terminal.print(terminal.colors.bold(`${oneLine(label)}:`));
+      terminal.print(renderReplay(report, terminal.colors));
+    }
+  }
+  const codes = own.map(exitCodeOf);
+  return codes.includes(EXIT.usage) ? EXIT.usage : codes.includes(EXIT.failed) ? EXIT.failed : EXIT.fine;
+}
+
+async function replayRun(run: RunFiles, flags: ReplayFlags, terminal: Terminal): Promise<ExitCode> {
+  const { report: whole, changes, isReadToItsEnd } = await replayed(run, flags, terminal);
+  const report = onlyAbout(whole, flags.server);
+  const { header, entries } = report;
   const shown = changes.filter(({ server }) => [undefined, server].includes(flags.server));
+  if (flags.json)
+    terminal.printJson('replay', {
+      ...toJson(report, run.label),
+      ...(flags.timeline === true && { timeline: shown }),
+    });
+  else if (entries > 0) {
+    if (flags.timeline === true)
+      for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));
+    terminal.print(renderReplay(report, terminal.colors));
+  }
+  await writePicture(flags, report, shown);
+  await writeFixture(flags, terminal, run, report);
+  return exitCodeOf({ report, isReadToItsEnd });
+}
+
+interface Replayed {
+  readonly report: ReplayReport;
+  readonly changes: readonly StateChange[];
+  /** Even if its last line was cut off. */
+  readonly isReadToItsEnd: boolean;
+}
+
+function exitCodeOf({ report, isReadToItsEnd }: Pick<Replayed, 'report' | 'isReadToItsEnd'>): ExitCode {
+  if (!isReadToItsEnd) return EXIT.usage;
+  return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
+}
+
+/** Replays one recording, and notes what is odd about it. */
+async function replayed(run: RunFiles, flags: ReplayFlags, terminal: Terminal): Promise<Replayed> {
+  const { changes, reached, report } = await play(run.parts, flags, terminal);
+  if (reached !== undefined && reached.side > 0 && report.entries === 0)
+    throw new UsageError(`The log begins after that, with ${entryInWords(reached.entry)}.`);
+  const { header, problem, hasOtherCharts } = onlyAbout(report, flags.server);
+  const files = run.parts.map(({ file }) => file);
   const file = files[report.parts - 1] ?? '';
   const unread = problem?.code === 'truncated' ? files.slice(report.parts) : [];
   if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
@@ -66,25 +159,17 @@ export async function replay(
     );
   if (problem === undefined && reached !== undefined && reached.side < 0)
     terminal.note(`troupe: the log ends before that, with ${entryInWords(reached.entry)}.`);
-  if (header !== undefined && hasOtherCharts) {
-    const { name, version } = header.package;
-    terminal.note(
-      oneLine(
-        `troupe: recorded by ${name} ${version}, whose charts differ from these: states are compared, contexts are not.`,
-      ),
-    );
-  }
-  if (flags.json) terminal.printJson('replay', toJson(report, flags.timeline === true ? shown : undefined));
-  else if (entries > 0) {
-    if (flags.timeline === true)
-      for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));
-    terminal.print(renderReplay(report, terminal.colors));
-  }
-  await writePicture(flags, report, shown);
-  await writeFixture(flags, terminal, files, report);
-  const isReadToItsEnd = problem?.code === 'truncated' && header !== undefined && unread.length === 0;
-  if (problem !== undefined && !isReadToItsEnd) return EXIT.usage;
-  return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
+  if (header !== undefined && hasOtherCharts) noteOtherCharts(header, terminal);
+  const isOnlyCut = problem?.code === 'truncated' && header !== undefined && unread.length === 0;
+  return { report, changes, isReadToItsEnd: problem === undefined || isOnlyCut };
+}
+
+export function noteOtherCharts({ package: { name, version } }: LogHeader, terminal: Terminal): void {
+  terminal.note(
+    oneLine(
+      `troupe: recorded by ${name} ${version}, whose charts differ from these: states are compared, contexts are not.`,
+    ),
+  );
 }
 
 interface Played {
@@ -94,17 +179,17 @@ interface Played {
   readonly reached: { readonly entry: LogEntry; readonly side: number } | undefined;
 }
 
-async function play(files: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<Played> {
+async function play(parts: readonly PartFile[], flags: ReplayFlags, terminal: Terminal): Promise<Played> {
   let reached: Played['reached'];
   const changes: StateChange[] = [];
   const wantsChanges = flags.timeline === true || flags.svg !== undefined;
-  const size = await sizeOf(files);
+  const size = parts.reduce((sum, part) => sum + part.size, 0);
   const against = flags.against === undefined ? undefined : await loadAgainst(flags.against);
   let read = 0;
   const report = await showingShare(terminal, 'replaying', (onShare) =>
     replayLog(
-      files.map((file) =>
-        counted(file, (bytes) => {
+      parts.map((part) =>
+        part.source((bytes) => {
           read += bytes;
           onShare(size === 0 ? 1 : read / size);
         }),
@@ -123,23 +208,13 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
 }
 
 /** Runs the module. Throws a `UsageError` if it cannot be loaded, or holds no machine and no policy. */
-async function loadAgainst(file: string): Promise<ReplayAgainst> {
+export async function loadAgainst(file: string): Promise<ReplayAgainst> {
   try {
     const module = (await import(pathToFileURL(resolve(file)).href)) as ReplayAgainst;
     machinesOf(module);
     return module;
   } catch (error) {
     throw new UsageError(`--against: '${file}' cannot be used: ${messageOf(error)}`);
-  }
-}
-
-const CHUNK_BYTES = 1_024 * 1_024;
-
-async function* counted(file: string, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
-    const bytes = chunk as Uint8Array;
-    yield bytes;
-    onBytes(bytes.length);
   }
 }
 
@@ -158,6 +233,13 @@ function onlyAbout(report: ReplayReport, server: string | undefined): ReplayRepo
     const names = [...report.connections.keys()].map((name) => `'${name}'`).join(', ');
     throw new UsageError(`The log has no server '${server}'; it has ${names || 'none'}.`);
   }
+  return reportOn(report, server);
+}
+
+/** The report without what is about other servers. */
+export function reportOn(report: ReplayReport, server: string | undefined): ReplayReport {
+  if (server === undefined) return report;
+  const summary = report.connections.get(server);
   const divergences = report.divergences.filter((divergence) => isAbout(divergence, server));
   return {
     ...report,
@@ -195,19 +277,22 @@ async function checkPicture(svg: string, files: readonly string[]): Promise<void
 async function writeFixture(
   { exportFixture: folder, server }: ReplayFlags,
   terminal: Terminal,
-  files: readonly string[],
+  { parts }: RunFiles,
   report: ReplayReport,
 ): Promise<void> {
   if (folder === undefined || report.header === undefined) return;
   const { exportFixture } = await import('../replay-fixture.js');
-  const written = await exportFixture({ folder, files, report, server });
+  const sources = parts.map(({ source }) => source());
+  const written = await exportFixture({ folder, sources, report, server });
   terminal.note(`troupe: written: ${written.map(oneLine).join(', ')}`);
 }
 
-function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): ReplayJson {
+export function toJson(report: ReplayReport, label: string | undefined): ReplayJson {
   const { entries, at, header, problem, isEnded, hasOtherCharts, whyNoRerun, divergences, connections } =
     report;
   return {
+    label: label ?? null,
+    run: header?.run ?? null,
     entries,
     startedAt: header?.startedAt ?? null,
     at: at ?? null,
@@ -218,77 +303,5 @@ function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefin
     hasOtherCharts,
     whyNoRerun: whyNoRerun ?? null,
     problem: problem ?? null,
-    ...(timeline !== undefined && { timeline }),
   };
-}
-
-// The result of `troupe replay` for a person.
-
-const MAX_VALUE = 80;
-
-export function renderReplay(report: ReplayReport, colors: Colors): string {
-  return [
-    ...[...report.connections].flatMap(([name, summary]) => connectionLines(name, summary, colors)),
-    '',
-    ...report.divergences.flatMap((divergence) => divergenceLines(divergence, colors)),
-    verdictOf(report, colors),
-  ].join('\n');
-}
-
-/** One line of the timeline. */
-export function renderChange(change: StateChange, startedAt: number): string {
-  const { entry, at, server, from, to, failure } = change;
-  const why = failure === undefined ? '' : `: ${summarizeWithCause(failure)}`;
-  const time = `+${((at - startedAt) / 1_000).toFixed(3)}s`.padStart(12);
-  return `${time}  #${String(entry).padEnd(6)} ${nameOf(server)}  ${from === null ? '' : `${oneLine(from)} → `}${oneLine(to)}${why}`;
-}
-
-function connectionLines(name: string, summary: ConnectionSummary, { bold, dim }: Colors): string[] {
-  const { state, generation, attempts, states, failures, failureCodes, rejected } = summary;
-  const spent = Object.entries(states).map(([each, ms]) => `${oneLine(each)} ${preciseDuration(ms)}`);
-  const later = Object.values(failureCodes).reduce((sum, count) => sum + count, 0) - failures.length;
-  const codes = Object.entries(failureCodes).map(([code, count]) => `${oneLine(code)} × ${count}`);
-  return [
-    `${bold(nameOf(name))}  ${oneLine(state)}, ${countOf(attempts, 'attempt')}, session ${generation}`,
-    dim(`    ${spent.join(', ')}`),
-    ...(codes.length === 0 ? [] : [`    failures: ${codes.join(', ')}`]),
-    ...eachOnce(failures.map(summarizeWithCause)).map((line) => `      ${line}`),
-    ...(later > 0 ? [`      and ${countOf(later, 'later failure')}`] : []),
-    ...rejected.map(
-      ({ entry, event, state: then }) =>
-        `    rejected: ${oneLine(event)} while ${oneLine(then)} (entry ${entry})`,
-    ),
-  ];
-}
-
-/** Each line once, where it comes first, with its number. */
-function eachOnce(lines: readonly string[]): readonly string[] {
-  return [...new Set(lines)].map((line) => {
-    const count = lines.filter((each) => each === line).length;
-    return count === 1 ? line : `${line} (× ${count})`;
-  });
-}
-
-function divergenceLines({ message, context, method }: Divergence, { red }: Colors): string[] {
-  const who = method === 'both' ? 'both replays' : method === 'rerun' ? 'the actors' : 'the fold';
-  return [
-    `${red('✗')} ${oneLine(message)} (${who})`,
-    ...context.map(
-      ({ field, expected, found }) =>
-        `    ${oneLine(field)}: ${valueOf(found)} instead of ${valueOf(expected)}`,
-    ),
-  ];
-}
-
-function valueOf(value: unknown): string {
-  const text = oneLine(JSON.stringify(value) ?? 'nothing');
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
-}
-
-function verdictOf({ entries, divergenceCount, whyNoRerun }: ReplayReport, { green, red }: Colors): string {
-  const how = whyNoRerun === undefined ? 'by the actors and by the fold' : `by the fold alone: ${whyNoRerun}`;
-  const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} replayed ${how}`;
-  return divergenceCount === 0
-    ? green(`${what}; no divergence`)
-    : red(`${what}; ${countOf(divergenceCount, 'divergence')}`);
 }

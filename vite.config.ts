@@ -96,20 +96,15 @@ const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
     /\/node_modules\/(?:cross-spawn|path-key|shebang-command|shebang-regex|which|isexe)\/|esm-external-require/,
 };
 
-/** What is loaded late, or by few hosts, is minified, too: stack traces of calls and connections do not lead there. */
-const RARELY_USED =
-  /\/src\/(?:auth|cli|config|fixtures|fleet|gateway|inspector|review|testing)\/|\/src\/event-log\/replay\/|\/adapters\/fleet-/;
-
 /** After the parts: they take along what they load. */
 const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));
 
-const minifiedPackages: Plugin = {
-  name: 'minified-packages',
+/** The parts, which every host runs, stay as they are: its stack traces lead there. */
+const minifiedRest: Plugin = {
+  name: 'minified-rest',
   async generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type !== 'chunk') continue;
-      const isRare = file.moduleIds.length > 0 && file.moduleIds.every((id) => RARELY_USED.test(id));
-      if (!isRare && !(file.name in LARGE_PACKAGES)) continue;
+      if (file.type !== 'chunk' || file.name in PARTS) continue;
       file.code = (
         await transform(file.code, { minify: true, keepNames: true, target: 'node20', format: 'esm' })
       ).code;
@@ -128,7 +123,7 @@ export default defineConfig(({ mode }) => {
     publicDir: false,
     plugins: [
       protocolVersion,
-      ...(isCommonJs ? [] : [notices(IN_COMMONJS), minifiedPackages]),
+      ...(isCommonJs ? [] : [notices(IN_COMMONJS), minifiedRest]),
       // A `require` of these becomes an `import`.
       ...(isCommonJs ? [] : [esmExternalRequirePlugin({ external: BUILTINS })]),
     ],

@@ -187,7 +187,7 @@ const browser = await launchChromium(LIMIT_MS);
 try {
   const file = join(folder, 'many.jsonl');
   await write(file);
-  const source = new FileSource([file], 'many.jsonl', systemClock);
+  const source = new FileSource([{ label: '', parts: [file] }], 'many.jsonl', systemClock);
   const server = await openInspectionServer({ source, clock: systemClock, port: 0 });
   const size = (statSync(file).size / 1e6).toFixed(0);
   const load = loadavg()[0].toFixed(1);

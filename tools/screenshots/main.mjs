@@ -33,7 +33,7 @@ const closing = scene.troupe.close();
 await scene.clock.advance(10_000);
 await closing;
 
-const source = new FileSource([log], 'morning.jsonl', systemClock);
+const source = new FileSource([{ label: '', parts: [log] }], 'morning.jsonl', systemClock);
 const server = await openInspectionServer({
   source,
   clock: systemClock,

@@ -58,6 +58,8 @@ export const GUIDE_PICTURE = 'docs/images/timeline-dark.png';
 
 /** Takes a picture as PNG. The page must be open in the look of the picture. */
 export async function takePicture(page: Visualizer, { prepare }: Picture): Promise<Uint8Array> {
+  // A page that is opened again shows what it showed last.
+  await page.show('Fleet');
   await page.page.locator('.fleet-row ::-p-text(search)').click();
   await page.page.waitForSelector('.phases, .panel');
   await prepare(page);

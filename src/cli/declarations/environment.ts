@@ -10,7 +10,7 @@ export const EXIT_CODES: Readonly<Record<ExitCode, string>> = {
 /** Environment variables that the command reads, and what they do. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   TROUPE_SERVE_TOKEN: "token that HTTP clients of 'serve' must send",
-  'TROUPE_SERVE_…':
+  'TROUPE_SERVE_*':
     "flags of 'serve': TROUPE_SERVE_HTTP is --http, TROUPE_SERVE_FAIL_CLOSED is --fail-closed, and so on",
   NO_COLOR: 'if set, no colors',
   FORCE_COLOR: 'if set, colors even if the output is no terminal',

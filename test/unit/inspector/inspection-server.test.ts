@@ -57,7 +57,8 @@ describe('the inspection of a running troupe', () => {
     for (const { hash, model } of Object.values(charts)) expect(chartHash(model)).toBe(hash);
     const { header, entries } = readWhole(stream.log);
     expect(header.machines['connection']).toBe(charts['connection']?.hash);
-    expect(entries.map(({ kind }) => kind)).toEqual(['snapshot', 'snapshot']);
+    expect(entries[0]?.kind).toBe('snapshot');
+    expect(entries.some(({ kind }) => kind === 'settle')).toBe(true);
     expect(stream.of('status')[0]).toMatchObject({
       rows: [{ server: 'files', state: 'ready', toolCount: 1 }],
     });

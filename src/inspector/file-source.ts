@@ -58,16 +58,16 @@ export class FileSource implements InspectionSource {
     void done.then(() => this.#pages.delete(done));
   }
 
-  async *log(isFollowed = false): AsyncGenerator<Uint8Array, void, undefined> {
+  async *log(followed?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#report !== undefined) yield toBytes(`${JSON.stringify(this.#report)}\n`);
-    const tails = this.#runs.map((run) => new RunTail(run, isFollowed));
+    const tails = this.#runs.map((run) => new RunTail(run, followed !== undefined));
     try {
       const [only] = tails;
       if (only !== undefined && tails.length === 1) yield* only.present();
       else yield* merged(tails);
-      if (!isFollowed || !tails.some(({ isGrowing }) => isGrowing)) return;
+      if (followed === undefined || !tails.some(({ isGrowing }) => isGrowing)) return;
       yield toBytes(`${SO_FAR}\n`);
-      yield* this.#later(tails);
+      yield* this.#later(tails, AbortSignal.any([this.#ending.signal, followed]));
     } finally {
       for (const tail of tails) await tail.close();
     }
@@ -79,8 +79,7 @@ export class FileSource implements InspectionSource {
     await Promise.all(this.#pages.keys());
   }
 
-  async *#later(tails: readonly RunTail[]): AsyncGenerator<Uint8Array, void, undefined> {
-    const { signal } = this.#ending;
+  async *#later(tails: readonly RunTail[], signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     while (!signal.aborted) {
       let isNews = false;
       for (const tail of tails) {

@@ -23,8 +23,8 @@ export interface InspectionSource {
    * for a page that does not read.
    */
   watch(page: Writable): void;
-  /** The lines of the log so far, and of a file that is followed, what it gets later. */
-  log(isFollowed?: boolean): LogText;
+  /** The lines of the log so far; with a signal, also those that a growing file gets until it aborts. */
+  log(followed?: AbortSignal): LogText;
   /** Undefined for a source that takes no commands and has no tools. */
   readonly live?: LiveQuestions;
   /** Ends its streams and tells every page why. */

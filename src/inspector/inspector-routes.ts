@@ -125,8 +125,13 @@ export class Routes {
     beginAnswer(response, LINES_TYPE);
     if (request.method === 'HEAD') return void response.end();
     this.#logs += 1;
-    response.once('close', () => (this.#logs -= 1));
-    await pipeline(Readable.from(this.#source.log(url.searchParams.has('follow'))), response);
+    const gone = new AbortController();
+    response.once('close', () => {
+      this.#logs -= 1;
+      gone.abort();
+    });
+    const followed = url.searchParams.has('follow') ? gone.signal : undefined;
+    await pipeline(Readable.from(this.#source.log(followed)), response);
   }
 }
 

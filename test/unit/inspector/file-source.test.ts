@@ -144,7 +144,7 @@ describe('log files that grow', () => {
     );
     const decoder = new TextDecoder();
     let seen = '';
-    for await (const bytes of source.log(true)) {
+    for await (const bytes of source.log(new AbortController().signal)) {
       seen += decoder.decode(bytes);
       if (bytes.length > 0 && seen.endsWith('{"troupeSoFar":true}\n')) {
         appendFileSync(b, line(2, 7));
@@ -177,9 +177,17 @@ describe('log files that grow', () => {
     await source.close('over');
   });
 
-  it('end with the source.', async () => {
+  it.each(['the source', 'the page'])('end with %s, although nothing more comes.', async (who) => {
     const source = open(write('a', header('a', 1)));
-    for await (const bytes of source.log(true))
-      if (new TextDecoder().decode(bytes).includes('troupeSoFar')) void source.close('over');
+    const page = new AbortController();
+    let text = '';
+    for await (const bytes of source.log(page.signal)) {
+      text += new TextDecoder().decode(bytes);
+      if (!text.includes('troupeSoFar')) continue;
+      if (who === 'the page') page.abort();
+      else void source.close('over');
+    }
+    expect(text).toMatch(/troupeSoFar.*\n$/);
+    await source.close('over');
   });
 });

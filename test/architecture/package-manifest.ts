@@ -14,7 +14,7 @@ export interface EntryConditions {
   readonly bun: string;
   /** Absent for what is published once, as modules. */
   readonly require?: Entry;
-  readonly default: string;
+  readonly default: string | Entry;
 }
 
 export interface PackageManifest {

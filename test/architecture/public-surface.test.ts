@@ -79,10 +79,12 @@ function conditionsOf(target: string): EntryConditions {
     'module-sync': module,
     module: module.default,
     bun: module.default,
-    ...(!target.includes('fleet') && {
-      require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
-    }),
-    default: module.default,
+    ...(target.includes('fleet')
+      ? { default: module }
+      : {
+          require: { types: `./dist/${target}.d.cts`, default: `./dist/commonjs/${target}.cjs` },
+          default: module.default,
+        }),
   };
 }
 

@@ -16,8 +16,8 @@ export default defineConfig({
     setupFiles: LEFT_OUT.length > 0 ? ['test/support/leave-out.setup.ts'] : [],
     exclude: [...configDefaults.exclude, ...LEFT_OUT.flatMap(({ name, isFile }) => (isFile ? [name] : []))],
     pool: 'forks',
-    // Of two cores: many tests wait for processes.
-    maxWorkers: 3,
+    // By itself vitest would use one worker of two cores.
+    maxWorkers: 2,
     globals: false,
     allowOnly: false,
     passWithNoTests: false,

@@ -104,7 +104,9 @@ describe('the tools of the page', () => {
     })`);
     await page.show('Events');
     await page.page.focus('.events .virtual-list');
-    await press(page, 'Home', 'End', 'ArrowUp', 't');
+    await press(page, 'Home', 'End', 'ArrowUp');
+    await page.page.waitForSelector('.reading-body');
+    await press(page, 't');
     await expectText(page, '.copied', (text) => text.startsWith('The test is copied.'));
     expect(await page.page.evaluate('globalThis.copied')).toContain("from 'mcp-troupe/testing'");
     await page.page.evaluate('globalThis.isDenied = true');

@@ -24,9 +24,8 @@ let server: InspectionServer;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'troupe-links-'));
   log = await callLog(true);
-  const file = join(folder, 'calls.jsonl');
-  writeFileSync(file, log);
-  const source = new FileSource([{ label: '', parts: [file] }], 'calls.jsonl', systemClock);
+  writeFileSync(join(folder, 'calls.jsonl'), log);
+  const source = new FileSource([{ label: '', parts: [Buffer.from(log)] }], 'calls.jsonl', systemClock);
   server = await openInspectionServer({ source, clock: systemClock, port: 0 });
 }, 60_000);
 
@@ -135,6 +134,7 @@ describe('the page', () => {
     await expectText(other, '.reading h2', (text) => text === entry);
     await other.page.goForward();
     await other.page.waitForSelector('#panel-timeline');
+    await fragment(other, 'view=timeline');
     await other.page.evaluate(`location.hash = 'view=calls&group=failed&entry=999999&colour=red'`);
     await expectText(other, '.calls .toolbar-note', (text) => text === '1 call');
     await expectText(other, '.banner', (text) => text.includes('does not contain the entry'));

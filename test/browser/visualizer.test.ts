@@ -36,7 +36,7 @@ beforeAll(async () => {
   const closing = scene.troupe.close();
   await scene.clock.advance(10_000);
   await closing;
-  const source = new FileSource([{ label: '', parts: [file] }], 'morning.jsonl', systemClock);
+  const source = new FileSource([{ label: '', parts: [readFileSync(file)] }], 'morning.jsonl', systemClock);
   server = await openInspectionServer({ source, clock: systemClock, port: 0 });
 }, 60_000);
 

@@ -6,7 +6,7 @@
  * Needs the built page (`npm run build`). The sources are loaded without a build. `test/browser` has the code that drives
  * the page and takes pictures; a test there compares the picture of the guide.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ const closing = scene.troupe.close();
 await scene.clock.advance(10_000);
 await closing;
 
-const source = new FileSource([{ label: '', parts: [log] }], 'morning.jsonl', systemClock);
+const source = new FileSource([{ label: '', parts: [await readFile(log)] }], 'morning.jsonl', systemClock);
 const server = await openInspectionServer({
   source,
   clock: systemClock,

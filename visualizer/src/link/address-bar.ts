@@ -64,6 +64,8 @@ export class AddressBar {
     if (this.#holdsKey) return;
     const { sight, ignored } = readFragment(window.location.hash.slice(1));
     clearTimeout(this.#timer);
+    // What is being written is no longer wanted.
+    this.#round += 1;
     this.#pending = sight;
     const isKeyMissing = !hasAccess && state.page.book === undefined && window.location.protocol === 'http:';
     if (isKeyMissing) state.change({ linkProblem: { kind: 'no-key' } });

@@ -93,7 +93,7 @@ export abstract class MessageClient implements ProtocolClient, SentRequestOwner 
     };
     transport.onerror = (error) => this.#reportUnlessEnded(transport, error.message);
     transport.onlost = (id, failure) =>
-      void this.sent.get(Number(id))?.fail(new RequestLostError(failure, true));
+      void this.sent.get(ownId(id))?.fail(new RequestLostError(failure, true));
   }
 
   /** Sends one request, with the progress token if its caller listens. */
@@ -136,7 +136,7 @@ export abstract class MessageClient implements ProtocolClient, SentRequestOwner 
 
   /** Uses only what the transport says: a late notification would be attributed to the next request. */
   protected originOf(relatedTo: RequestId | undefined): RequestOrigin | undefined {
-    return relatedTo === undefined ? undefined : this.sent.get(Number(relatedTo))?.origin;
+    return relatedTo === undefined ? undefined : this.sent.get(ownId(relatedTo))?.origin;
   }
 
   /** A late answer to a request that was given up is not odd. */
@@ -197,7 +197,7 @@ export abstract class MessageClient implements ProtocolClient, SentRequestOwner 
     const update = toProgress(params);
     if (update === undefined) return this.owner?.onoddity?.('The server sent progress that is not valid.');
     this.#reportFlaws('Progress', update.flaws);
-    this.sent.get(Number(update.token))?.onProgress?.(update.progress);
+    this.sent.get(ownId(update.token))?.onProgress?.(update.progress);
   }
 
   #receiveCancelled(params: JsonObject): void {
@@ -231,6 +231,11 @@ function withProgressToken(params: JsonObject, progressToken: number): JsonObjec
   const meta = { progressToken, ...(params['_meta'] as JsonObject | undefined) };
   meta.progressToken = progressToken;
   return withMeta(params, meta);
+}
+
+/** The number of a request of ours; `NaN` for an id that is none. A transport of others may name anything. */
+export function ownId(id: unknown): number {
+  return typeof id === 'number' || typeof id === 'string' ? Number(id) : NaN;
 }
 
 /** `written` applies if the error does not say. */

@@ -11,7 +11,7 @@ import { resultWithoutNulls } from './absent-nulls.js';
 import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
 import type { Inbound, InboundRequest } from './inbound-message.js';
 import { LATEST_PROTOCOL_VERSION, parseInitializeResult, versionRefusal } from './server-identity.js';
-import { cancellationOf, MessageClient } from './message-client.js';
+import { cancellationOf, MessageClient, ownId } from './message-client.js';
 import type { JsonObject } from '../json/json-object.js';
 import {
   RpcError,
@@ -96,7 +96,7 @@ class SessionClient extends MessageClient {
   /** A server may still work on requests that were given up, and send requests because of them. */
   #why(relatedTo: RequestId | undefined): Omit<Asked, 'signal'> {
     if (relatedTo === undefined) return originOf(this.sent.values(), this.#givenUp?.causes ?? []);
-    const related = this.sent.get(Number(relatedTo));
+    const related = this.sent.get(ownId(relatedTo));
     return { origin: related?.origin, causes: related === undefined ? [] : [related.origin] };
   }
 }

@@ -21,7 +21,7 @@ import { resultWithoutNulls } from './absent-nulls.js';
 import type { Inbound, InboundRequest } from './inbound-message.js';
 import { checked, inRounds } from './input-rounds.js';
 import { followTask, isTask, taskIn, TASKS, type Task } from './tasks.js';
-import { cancellationOf, MessageClient, withMeta, type Answer } from './message-client.js';
+import { cancellationOf, MessageClient, ownId, withMeta, type Answer } from './message-client.js';
 import { mirroredArguments, requestHeaders, type MirroredArgument } from './mirrored-headers.js';
 import {
   METHOD_NOT_FOUND,
@@ -190,7 +190,7 @@ class StatelessClient extends MessageClient {
   }
 
   protected override receiveCancelled(id: RequestId): void {
-    const sent = this.sent.get(Number(id));
+    const sent = this.sent.get(ownId(id));
     if (sent?.method === LISTEN) sent.fail(new RequestLostError(ENDED, true));
   }
 
@@ -204,7 +204,7 @@ class StatelessClient extends MessageClient {
     const meta = came.params['_meta'];
     const id = (isJsonObject(meta) ? meta[`${META_PREFIX}subscriptionId`] : undefined) ?? relatedTo;
     // Some servers do not say which request they mean.
-    if (id === undefined || Number(id) === this.#open?.id)
+    if (id === undefined || ownId(id) === this.#open?.id)
       this.#open?.acknowledged(came.params['notifications']);
   }
 

@@ -115,7 +115,7 @@ function Banners({ page }: { page: Page }) {
   const { link, book, source } = page;
   const times = useTimes();
   return (
-    <div class="banners">
+    <section class="banners" aria-label="Notices">
       <LinkNote />
       {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
@@ -169,7 +169,7 @@ function Banners({ page }: { page: Page }) {
           them are complete.
         </p>
       )}
-    </div>
+    </section>
   );
 }
 

@@ -27,7 +27,7 @@ export type Contract = (a: FleetEngine, b: FleetEngine) => Promise<void>;
 
 /** The result, once there is one. An engine tells no one when a lease has ended, so it is asked again. */
 export async function eventually<T>(fn: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const end = performance.now() + 5_000;
+  const end = performance.now() + 15_000;
   for (;;) {
     const value = await fn();
     if (value !== undefined) return value;

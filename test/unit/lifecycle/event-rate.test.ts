@@ -82,7 +82,7 @@ describe('the events that one server causes', () => {
   it('do not limit what Troupe itself says', async () => {
     const { clock, publisher, seen } = publishing(1);
     for (let index = 0; index < 5; index += 1)
-      publisher.publish({ type: 'connection.retryRequested', server: 'a' } as never);
+      publisher.publish({ type: 'connection.removed', server: 'a', generation: 1 });
     await clock.advance(0);
     expect(seen).toHaveLength(5);
   });

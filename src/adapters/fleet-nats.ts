@@ -5,9 +5,8 @@
  * N1. Entries are in one bucket. Leases of one duration share a bucket whose keys live for that long, since NATS before 2.11
  *     has no time to live of a single key.
  * N2. The token of a lease is the time at which its bucket was made, and the revision of the key.
- * N3. A bucket that was just made may have had a forerunner that is lost. It gives no lease until it is as old as a lease
- *     lasts.
- * N4. A stream may be lost with all data. Whoever misses it makes it again, once.
+ * N3. A new bucket may replace one that was lost. It gives no lease until it is as old as a lease lasts.
+ * N4. A stream may be lost with all data. The first operation that misses it makes it again, once.
  * N5. A name becomes the tokens of a subject, one for each part between slashes, since names may hold any character.
  *
  * Longer than 300 lines because each promise of the port is kept here, by a bucket, a stream or a subject.
@@ -31,6 +30,7 @@ import {
 } from '../fleet/engine.js';
 import { EngineLink, type EngineOptions } from '../fleet/engine-link.js';
 import { pause } from '../async/abort.js';
+import { settlesWithin } from '../async/timers.js';
 import { systemClock } from '../ports.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
 
@@ -71,6 +71,8 @@ interface Watch {
 const LOG_MS = 3_600_000;
 const RETRY_MS = 500;
 const PING_MS = 2_000;
+/** Limit for a watch to hear what is there. */
+const BEGIN_MS = 5_000;
 const WRONG_REVISION = 10_071;
 
 /** See `createNatsEngine`. */
@@ -84,6 +86,8 @@ class NatsEngine implements FleetEngine {
   readonly #births = new Map<string, { readonly bornAt: number; readonly from: number }>();
   readonly #revisions = new WeakMap<FleetLease, number>();
   readonly #watches = new Set<Watch>();
+  /** Number of links so far. */
+  #links = 0;
   readonly #ending = new AbortController();
 
   constructor(options: NatsEngineOptions) {
@@ -146,10 +150,11 @@ class NatsEngine implements FleetEngine {
           changes?.stop();
           const kv = await this.#bucket('');
           const following = await kv.watch({ key: filter, include: KvWatchInclude.UpdatesOnly });
+          if (mine !== turn) return following.stop();
+          changes = following;
           const entries: KvWatchEntry[] = [];
           for await (const entry of await kv.history({ key: filter })) entries.push(entry);
           if (mine !== turn) return following.stop();
-          changes = following;
           const before = known;
           // The numbers of a bucket that was made anew are smaller.
           known = new Map();
@@ -373,16 +378,23 @@ class NatsEngine implements FleetEngine {
   #up(): void {
     this.#buckets.clear();
     this.#logs = undefined;
+    this.#links += 1;
     this.#link.up();
     for (const watch of this.#watches) void this.#begin(watch);
   }
 
-  /** Tries again while the engine refuses. */
+  /**
+   * Tries again while the engine refuses, and if it is silent: a server that was just started may lose what it was asked. Each
+   * link begins every watch, so an attempt of an earlier link ends.
+   */
   async #begin(watch: Watch): Promise<void> {
-    while (this.#watches.has(watch)) {
+    const link = this.#links;
+    while (this.#watches.has(watch) && link === this.#links) {
       try {
         await this.#connected;
-        return await watch.begin();
+        if (link !== this.#links) return;
+        const begun = watch.begin();
+        if (await settlesWithin(systemClock, BEGIN_MS, begun)) return await begun;
       } catch {
         await this.#pause();
       }
@@ -439,7 +451,7 @@ class NatsEngine implements FleetEngine {
     });
   }
 
-  /** When the bucket was made; undefined while leases of a forerunner may still be held. */
+  /** When the bucket was made; undefined while leases of an earlier bucket may still be held. */
   async #bornAt(suffix: string, ttlMs: number): Promise<number | undefined> {
     const { manager } = await this.#connected;
     const { created, ts } = await manager.streams.info(`KV_${this.#link.namespace}${suffix}`);

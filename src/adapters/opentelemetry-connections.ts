@@ -19,7 +19,7 @@ interface Counted {
 
 export class ConnectionMetrics {
   readonly #troupes = new Set<ObservedTroupe>();
-  /** All that were ever reported: an SDK keeps the last value of what is reported no more. */
+  /** All that were ever reported: an SDK keeps the last value of what is no longer reported. */
   readonly #counts = new Map<string, Counted>();
   readonly #states: ObservableUpDownCounter;
   readonly #queue: ObservableUpDownCounter;

@@ -10,7 +10,7 @@ import { patienceOf, statesTest } from '../fixtures/fixture-test.js';
 import { makeFolder } from '../storage/folders.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
 import { UsageError } from './exit.js';
-import { writeWholeFile } from './output/write-whole-file.js';
+import { whyNotWritten, writeWholeFile } from './output/write-whole-file.js';
 
 export interface FixtureOrder {
   /** Created if it does not exist. */
@@ -88,10 +88,7 @@ async function write(file: string, text: string): Promise<void> {
   try {
     await writeWholeFile(file, text, { overwrite: false });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(
-      code === 'EEXIST' ? `'${file}' exists already.` : `'${file}' cannot be written: ${code ?? message}`,
-    );
+    throw new UsageError(`'${file}' ${whyNotWritten(error)}`, { cause: error });
   }
 }
 

@@ -3,7 +3,8 @@
  * connections do; `mcp-troupe/opentelemetry` makes spans and metrics of them.
  *
  * V1. No argument, no result and no secret is reported: only names, versions, addresses without credentials, and codes.
- * V2. Nothing is called while `isObserved` is false. It is read once for each session.
+ * V2. Requests and sessions are reported only while `isObserved` is true. A connection reads it once for each session, a gateway
+ *     for each request.
  */
 import type { JsonObject } from '../json/json-object.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';

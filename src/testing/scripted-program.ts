@@ -161,7 +161,10 @@ class ControlChannel {
       this.#processes.delete(process);
       for (const resolve of process.waiting) resolve();
     });
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // It passes on the errors of its input.
+    lines.on('error', () => {});
+    lines.on('line', (line) => {
       const note = JSON.parse(line) as ProgramNote;
       if ('done' in note) process.waiting.shift()?.();
       else this.received.push({ ...note.received, session });

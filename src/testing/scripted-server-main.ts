@@ -99,7 +99,10 @@ function takeOrders(one: ScriptedServer, path: string): Promise<void> {
   socket.on('error', () => {});
   return new Promise((resolve) => {
     socket.on('close', () => resolve());
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // It passes on the errors of its input.
+    lines.on('error', () => {});
+    lines.on('line', (line) => {
       obey(one, JSON.parse(line) as ScriptedOrder);
       tell({ done: true });
       socket.unref();

@@ -147,7 +147,7 @@ export interface Received {
 /** Orders to a running server, which it follows at once and in this order: script, tools, message, streams, misbehavior. */
 export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs' | 'fault'> {
   /**
-   * `crash` ends the process, or every session of a server that is no process of its own. Default: nothing. For silence, see
+   * `crash` ends the process; without a process, every session. Default: nothing. For silence, see
    * `script`.
    */
   readonly fault?: 'crash';

@@ -66,8 +66,9 @@ describe('the tools of the page', () => {
     await press(page, ...BEFORE_THE_LOSS, 'a', '.', '.', 'b');
     await expectText(page, '[aria-label="Moment B"]', (text) => !text.includes('shown'));
     await expectText(page, '.compared[data-name=files] .diff', (text) => text.includes('session lost'));
-    const [states = ''] = await page.texts('.compared[data-name=files] .compared-states');
-    expect(states).toMatch(/ready.* → reconnecting/);
+    await expectText(page, '.compared[data-name=files] .compared-states', (text) =>
+      /ready.* → reconnecting/.test(text),
+    );
     expect(await page.texts('.compared[data-name=files] .diff th[title=failure]')).toEqual(['last failure']);
     await expectAccessible(page, 'moments');
     await page.click('Swap');

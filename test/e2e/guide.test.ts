@@ -54,7 +54,17 @@ const PAGES = [
 const RUN_TYPESCRIPT = new URL('../support/run-typescript.mjs', import.meta.url);
 /** The packages that a reader has installed. */
 const FRAMEWORKS = [
-  ...['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'quickjs-emscripten', 'rxjs', 'xstate', '@opentelemetry'],
+  ...[
+    'ai',
+    'langchain',
+    'openai',
+    '@anthropic-ai',
+    '@langchain',
+    'quickjs-emscripten',
+    'rxjs',
+    'xstate',
+    '@opentelemetry',
+  ],
 ];
 const PAGE_LIMIT_MS = 120_000;
 

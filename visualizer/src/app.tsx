@@ -1,4 +1,7 @@
-/** The frame around the views, and the keys that work in all of them. */
+/**
+ * The frame around the views, and the keys that work in all of them. Longer than 300 lines because every view and every notice is
+ * placed here.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
 import { CallsView } from './calls/calls-view.js';

@@ -17,7 +17,7 @@ import type { Flags } from '../arguments/flags.js';
 import { keepFolder, type KeptFolder, toConfigFile } from '../import-file.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { noteWarnings } from '../output/server-notes.js';
-import { writeWholeFile } from '../output/write-whole-file.js';
+import { FORCE_REPLACES, whyNotWritten, writeWholeFile } from '../output/write-whole-file.js';
 
 export interface ImportFlags extends Flags {
   readonly output: string;
@@ -98,11 +98,6 @@ async function write(file: string, text: string, { output, force = false }: Impo
   try {
     await writeWholeFile(file, text, { overwrite: force });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'EEXIST'
-        ? 'already exists; use --force to replace it'
-        : `cannot be written (${code ?? message})`;
-    throw new ConfigError(`${output}: ${reason}`, { cause: error });
+    throw new ConfigError(`'${output}' ${whyNotWritten(error, FORCE_REPLACES)}`, { cause: error });
   }
 }

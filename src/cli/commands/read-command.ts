@@ -11,7 +11,7 @@ import { readConfiguration, requireEnabled } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { manyLines, nameOf, oneLine, type Terminal } from '../output/terminal.js';
 import { isUsable, noteFailures } from '../output/server-notes.js';
-import { writeWholeFile } from '../output/write-whole-file.js';
+import { FORCE_REPLACES, whyNotWritten, writeWholeFile } from '../output/write-whole-file.js';
 import { withServers } from '../with-servers.js';
 
 export interface ReadFlags extends Flags {
@@ -98,13 +98,7 @@ async function write(file: string, contents: readonly Content[], { force = false
   try {
     await writeWholeFile(file, Buffer.concat(contents.map(bytesOf)), { overwrite: force });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(
-      code === 'EEXIST'
-        ? `'${file}' exists already; --force replaces it`
-        : `'${file}' cannot be written: ${code ?? message}`,
-      { cause: error },
-    );
+    throw new UsageError(`'${file}' ${whyNotWritten(error, FORCE_REPLACES)}`, { cause: error });
   }
 }
 

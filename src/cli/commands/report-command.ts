@@ -9,7 +9,7 @@ import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { countOf } from '../output/duration.js';
 import { nameOf, oneLine, type Terminal } from '../output/terminal.js';
-import { writeWholeFile } from '../output/write-whole-file.js';
+import { FORCE_REPLACES, whyNotWritten, writeWholeFile } from '../output/write-whole-file.js';
 import { checkReadTwice, filesOfLog } from '../replay-files.js';
 import { toConfigJson } from './config-command.js';
 import { examineSurroundings } from './doctor-command.js';
@@ -87,12 +87,7 @@ async function write(
   try {
     await writeWholeFile(output, bytes, { overwrite: force });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'EEXIST'
-        ? 'already exists; use --force to replace it'
-        : `cannot be written (${code ?? message})`;
-    throw new UsageError(`${output}: ${reason}`);
+    throw new UsageError(`'${output}' ${whyNotWritten(error, FORCE_REPLACES)}`, { cause: error });
   }
 }
 

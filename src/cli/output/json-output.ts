@@ -1,6 +1,6 @@
 /**
  * What each command prints with `--json`. The JSON Schema of the reference is generated from these types, and the tests check
- * every output against it.
+ * every output against it. Longer than 300 lines because the outputs of all commands stand in one place.
  */
 import type { CallToolResult, GetPromptResult, ReadResourceResult, Tool } from '../../mcp/server-offers.js';
 import type { Annotations } from '../../mcp/content.js';

@@ -30,3 +30,12 @@ export async function writeWholeFile(
   else if (!(await createFileAtomic(path, text)))
     throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });
 }
+
+/** The end of a sentence about a file that `writeWholeFile` has not written. `remedy` is what to do if it exists. */
+export function whyNotWritten(error: unknown, remedy = ''): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'EEXIST' ? `exists already${remedy}` : `cannot be written: ${code ?? message}`;
+}
+
+/** For commands with `--force`. */
+export const FORCE_REPLACES = '; --force replaces it';

@@ -1,4 +1,7 @@
-/** `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. */
+/**
+ * `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. Longer than 300 lines
+ * because the outputs of the command share what was read.
+ */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +18,7 @@ import { showingShare } from '../output/progress.js';
 import { checkReadTwice, runsOfLogs, type PartFile, type RunFiles } from '../replay-files.js';
 import { oneLine, type Terminal } from '../output/terminal.js';
 import { renderChange, renderReplay } from '../output/replay-text.js';
-import { writeWholeFile } from '../output/write-whole-file.js';
+import { whyNotWritten, writeWholeFile } from '../output/write-whole-file.js';
 import type { ReplayJson } from '../output/json-output.js';
 
 export interface ReplayFlags extends Flags {
@@ -259,8 +262,7 @@ async function writePicture(
   try {
     await writeWholeFile(svg, drawTimeline(report, changes), { overwrite: true });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`'${svg}' cannot be written: ${code ?? message}`);
+    throw new UsageError(`'${svg}' ${whyNotWritten(error)}`, { cause: error });
   }
 }
 

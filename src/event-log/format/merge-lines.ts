@@ -2,7 +2,7 @@
  * Lines of several recordings in one stream, in order of time: what the page reads if it shows several. Before the lines of
  * another recording, a line names it. Runs in a browser.
  *
- * L1. Lines are passed on as they are. Those of one recording keep their order, whatever their times.
+ * L1. Lines are passed on as they are. Lines of one recording keep their order, whatever their times.
  * L2. Nothing throws: a line whose time cannot be read follows the one before it.
  */
 import { isJsonObject } from '../../json/json-object.js';
@@ -15,7 +15,7 @@ export const RUN_MARK = '{"troupeRun":';
 /** The line after everything that a file holds at present; what it gets later follows. */
 export const SO_FAR = '{"troupeSoFar":true}';
 
-/** The line that names the recording of those that follow. */
+/** The line that names the recording of the lines that follow. */
 export function markOf(label: string): string {
   return `${RUN_MARK}${JSON.stringify(label)}}\n`;
 }

@@ -1,6 +1,8 @@
 /**
  * Reads an event log from bytes, entry by entry.
  *
+ * Longer than 300 lines because one parser keeps what is known between chunks, parts and recordings.
+ *
  * Owns lines and their order. Does not own the content of an entry (`entry.ts`) nor its meaning (`replayer.ts`).
  *
  * R1. No bytes make it throw, hang or grow: a line has a limit, one chunk is read at a time, and a failing source is a

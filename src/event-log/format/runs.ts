@@ -22,7 +22,7 @@ export function runLabel({ host, pid, startedAt }: LogHeader): string {
   return words.length > 0 ? words.join(', ') : new Date(startedAt).toISOString();
 }
 
-/** The same for each of several, all different: those of equal words get a number. */
+/** The same for each of several, all different: equal words get a number. */
 export function runLabels(headers: readonly LogHeader[]): readonly string[] {
   const labels = headers.map(runLabel);
   return labels.map((label, index) => {

@@ -16,7 +16,7 @@ import type { StateChange } from './summary.js';
 
 /** One of several recordings. */
 export interface LogRun {
-  /** Computer and process, such as `web-1, pid 42`; different from those of the others. */
+  /** Computer and process, such as `web-1, pid 42`; different for each recording. */
   readonly label: string;
   /** Header of its first part. */
   readonly header: LogHeader;

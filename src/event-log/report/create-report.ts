@@ -31,7 +31,7 @@ export interface CreateReportOptions {
   readonly servers?: Readonly<Record<string, ServerConfig>>;
   /** What the host says about itself, as JSON, such as its settings. Secrets are masked by name and form. Default: nothing. */
   readonly about?: JsonObject;
-  /** Further versions, such as that of the host, by name. Default: none. */
+  /** Further versions by name, such as the host's own. Default: none. */
   readonly versions?: Readonly<Record<string, string>>;
   /** Whether the names of computers stay in the recordings. Default false: they are numbered, `host-1` and so on. */
   readonly hostNames?: boolean;

@@ -1,6 +1,6 @@
 /**
- * Counts what the connections of a gateway do. Names and labels are those of the OpenTelemetry metrics, in the spelling of
- * Prometheus, so that dashboards fit both.
+ * Counts what the connections of a gateway do. Metrics have the same names and labels as with OpenTelemetry, spelled as Prometheus
+ * requires, so that dashboards fit both.
  *
  * M1. The number of series is bounded: servers come from the configuration, errors are codes, and after `MAX_SERIES` the name of a
  *     tool is `_other`.

@@ -1,5 +1,5 @@
 /**
- * Serves the metrics of a gateway to Prometheus, on a port of its own: whoever reads metrics needs no token that can also call
+ * Serves the metrics of a gateway to Prometheus, on a port of its own: a reader of metrics needs no token that can also call
  * tools, and a proxy that publishes the gateway does not publish its metrics.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

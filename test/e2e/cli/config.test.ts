@@ -182,7 +182,7 @@ describe('troupe import', () => {
     const before = readFileSync(join(team().folder, 'ada/project/.mcp.json'), 'utf8');
     const { code, stdout, stderr } = await run('ada/project', 'import');
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/\ntroupe: \.mcp\.json: already exists; use --force to replace it\n$/);
+    expect(stderr).toMatch(/\ntroupe: '\.mcp\.json' exists already; --force replaces it\n$/);
     expect(readFileSync(join(team().folder, 'ada/project/.mcp.json'), 'utf8')).toBe(before);
     const forced = await run('bob/empty', 'import', '--add', 'a=b', '--force', '--json');
     expect(forced).toMatchObject({ code: 0, stderr: '' });
@@ -200,6 +200,6 @@ describe('troupe import', () => {
       'no/such/folder.json',
     );
     expect(code).toBe(2);
-    expect(stderr).toBe('troupe: no/such/folder.json: cannot be written (ENOENT)\n');
+    expect(stderr).toBe("troupe: 'no/such/folder.json' cannot be written: ENOENT\n");
   });
 });

@@ -110,15 +110,19 @@ function hostsShare(kind: string): void {
   it('keep the lease for as long as the work takes.', async () => {
     const owner = ownerOf('http://long/', undefined);
     let isDone = false;
+    let begin = (): void => {};
+    const hasBegun = new Promise<void>((resolve) => (begin = resolve));
     const long = one.tokens.exclusively?.(
       owner,
       async () => {
+        begin();
+        // Longer than a lease of a real engine lasts.
         await new Promise((resolve) => setTimeout(resolve, SHORT_MS * 1.5));
         isDone = true;
       },
       never,
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await hasBegun;
     await two.tokens.exclusively?.(owner, async () => expect(isDone).toBe(true), never);
     await long;
   });

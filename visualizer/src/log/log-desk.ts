@@ -1,6 +1,8 @@
 /**
  * Answers the page's questions about a log. One log is open at a time; opening another one drops it.
  *
+ * Longer than 300 lines because every question of the page is answered here.
+ *
  * Owns no bytes and no index (`log-book.ts`) and no place to run (`worker/`). Needs neither a page nor Node.
  */
 import { isJsonObject } from '../../../src/json/json-object.js';

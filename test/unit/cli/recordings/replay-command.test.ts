@@ -298,7 +298,7 @@ describe('several recordings', () => {
     expect(runs).toHaveLength(2);
     await expect(
       report({ ...DEFAULT_FLAGS, output: file, configuration: false }, terminal, [log]),
-    ).rejects.toThrow('already exists');
+    ).rejects.toThrow('exists already');
   });
 });
 

@@ -18,7 +18,13 @@ export interface PageOptions extends Look {
   readonly isAlone?: boolean;
   /** A script that runs in the page before any other. */
   readonly before?: string;
+  /** Whether it finds the charts that earlier pages have laid out, at any address. Default: true. */
+  readonly hasLayouts?: boolean;
 }
+
+/** What pages have stored of their charts. Each address has its own storage, and a layout takes seconds. */
+let layouts: Readonly<Record<string, string>> = {};
+const READ_LAYOUTS = `Object.fromEntries(Object.entries(localStorage).filter(([key]) => key.startsWith('troupe-layout')))`;
 
 export interface Visualizers {
   open(url: string, options?: PageOptions): Promise<Visualizer>;
@@ -34,7 +40,12 @@ export function useVisualizer(): Visualizers {
   });
   const close = async (): Promise<void> => {
     const pages = opened.splice(0);
-    for (const { page } of pages) await page.close();
+    for (const { page } of pages) {
+      // A page may have no storage.
+      const stored = (await page.evaluate(READ_LAYOUTS).catch(() => ({}))) as typeof layouts;
+      if (Object.keys(stored).length >= Object.keys(layouts).length) layouts = stored;
+      await page.close();
+    }
     for (const page of pages) {
       expect(page.complaints).toEqual([]);
       expect(page.foreign).toEqual([]);
@@ -43,8 +54,9 @@ export function useVisualizer(): Visualizers {
   afterEach(close);
   return {
     close,
-    open: async (url, { isAlone = false, before, ...look } = {}) => {
+    open: async (url, { isAlone = false, hasLayouts = true, before, ...look } = {}) => {
       const window = await (isAlone ? browser.window() : browser.tab());
+      if (hasLayouts) await window.evaluateOnNewDocument(storeLayouts(layouts));
       if (before !== undefined) await window.evaluateOnNewDocument(before);
       const visualizer = new Visualizer(window, url);
       opened.push(visualizer);
@@ -52,6 +64,13 @@ export function useVisualizer(): Visualizers {
       return visualizer;
     },
   };
+}
+
+function storeLayouts(known: typeof layouts): string {
+  return `try {
+    const known = ${JSON.stringify(known)};
+    for (const key in known) if (localStorage.getItem(key) === null) localStorage.setItem(key, known[key]);
+  } catch {}`;
 }
 
 /** Fails if axe-core finds more than minor problems on the present page. */

@@ -715,7 +715,7 @@ describe('the page with a recorded log', () => {
   });
 
   it('lays a chart out once, and draws it from its storage after a reload', async () => {
-    const page = await recorded({ isAlone: true });
+    const page = await recorded({ isAlone: true, hasLayouts: false });
     await page.show('Chart');
     await expectActive(page, 'manager.phase.running');
     await page.page.select('.choice select', 'search');
@@ -732,6 +732,7 @@ describe('the page with a recorded log', () => {
   it('reports a chart that it cannot draw, and only that one', async () => {
     const page = await recorded({
       isAlone: true,
+      hasLayouts: false,
       // The chart of a connection is loaded first.
       before: `let isFirst = true;
         window.Worker = class extends Worker {

@@ -146,6 +146,7 @@ export type {
 } from './lifecycle/event.js';
 export type { MachineInspector, MachineOverrides, TroupeOptions } from './options.js';
 export type { Fleet } from './fleet/stores.js';
+export type { FleetHost, FleetHosts } from './fleet/hosts.js';
 
 export type {
   ConfigFile,

@@ -101,8 +101,7 @@ export class FleetSource implements InspectionSource, HostStreams {
     try {
       if (!(await settlesWithin(clock, ANSWER_MS, answering))) throw new Error('it does not answer');
       const response = await answering;
-      if (response.ok && response.body !== null)
-        return Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+      if (response.ok && response.body !== null) return Readable.fromWeb(response.body);
       end();
       return { status: 502, error: `The host at ${address} does not show itself. ${ADVICE}` };
     } catch {

@@ -44,12 +44,13 @@ describeEngine('redis', 'the page of a fleet', () => {
         names.map((name) => [name, { command: process.execPath, args: [QUICK] }]),
       );
       writeFileSync(file, JSON.stringify({ mcpServers }));
-      hosts.push(start(['serve', '--http', '--no-token', '--config', file]));
+      const host = start(['serve', '--http', '--no-token', '--config', file]);
+      hosts.push(host);
+      await host.saw(/http:\/\/127/);
     }
     viewer = start(['inspect', '--fleet', '--no-open', '--json']);
     await viewer.saw(/"url"/);
     url = /http:\/\/127[^"]+/.exec(viewer.stdout)?.[0] ?? '';
-    for (const host of hosts) await host.saw(/http:\/\/127/);
   });
   afterAll(async () => {
     for (const each of [...hosts, viewer]) each.signal('SIGTERM');

@@ -71,13 +71,14 @@ describeEngine('redis', 'the page of a fleet', () => {
     await page.locator('input[type=search]').fill('server:crane');
     await expectText(shown, '.virtual-list', (text) => text.includes('crane') && !text.includes('anchor'));
     await page.focus('.virtual-list');
-    await key(shown, 'Home', 'ArrowDown', 'Enter');
+    await key(shown, 'Home', 'ArrowDown');
+    await Promise.all([page.waitForNavigation(), key(shown, 'Enter')]);
     await page.waitForSelector('#panel-chart');
     await expectText(shown, '.side h2', (text) => text === 'crane');
     await expectText(shown, '.when', (text) => text === 'Live');
     // It takes no commands.
     expect(await shown.texts('.command')).toEqual([]);
-    await page.locator('.all-hosts').click();
+    await Promise.all([page.waitForNavigation(), page.locator('.all-hosts').click()]);
     await expectText(shown, '.toolbar-note', (text) => text === '2 hosts, 3 servers');
   });
 

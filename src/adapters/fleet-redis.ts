@@ -91,7 +91,7 @@ local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
 due = math.min(due, now + burst * every)
 local wait = due - now - (burst - 1) * every
 if wait > 0 then return tostring(wait) end
-redis.call('SET', KEYS[1], string.format('%.3f', due + every), 'PX', math.ceil(due + every - now))
+redis.call('SET', KEYS[1], string.format('%.3f', due + every), 'PX', math.max(1, math.ceil(due + every - now)))
 return '0'`;
 
 const LOG_SECONDS = 3_600;

@@ -57,7 +57,7 @@ describeEngines('what the engine promises', (kind) => {
   });
 
   it('keeps fleets of other namespaces apart.', async () => {
-    const other = server.connect({ namespace: 'other' });
+    const other = server.connect({ namespace: 'other', timeoutMs: 5_000 });
     await Promise.all([a.put('apart', 'here'), other.put('apart', 'there')]);
     expect(await a.get('apart')).toMatchObject({ value: 'here' });
     await other.close();
@@ -211,7 +211,7 @@ describeEngine('nats', 'reads', () => {
     const engine = server.connect();
     const other = await connect({ servers: server.host });
     const asked: string[] = [];
-    other.subscribe('$JS.API.>', { callback: (_, { subject }) => asked.push(subject) });
+    other.subscribe('$JS.API.>', { callback: (_, { subject }) => void asked.push(subject) });
     await other.flush();
     await engine.put('x/y', 'here');
     expect(await engine.get('x/y')).toMatchObject({ value: 'here' });

@@ -153,10 +153,10 @@ class NatsEngine implements FleetEngine {
     const hearUntil = async (newest: number, entries: AsyncIterator<KvWatchEntry>): Promise<boolean> => {
       const mine = turn;
       for (let heard = 0; heard < newest;) {
-        const { done = false, value } = await entries.next();
-        if (done || mine !== turn) return false;
-        hear(value);
-        heard = value.revision;
+        const next = await entries.next();
+        if (next.done === true || mine !== turn) return false;
+        hear(next.value);
+        heard = next.value.revision;
       }
       return true;
     };

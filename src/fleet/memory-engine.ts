@@ -144,7 +144,10 @@ class MemoryEngine implements FleetEngine {
   async take(budget: string, burst: number, everyMs: number): Promise<number> {
     const now = this.#clock.now();
     // A clock that was set back makes no budget wait for longer than a full one.
-    const due = Math.min(Math.max(this.#open.#budgets.get(checkName(budget)) ?? 0, now), now + burst * everyMs);
+    const due = Math.min(
+      Math.max(this.#open.#budgets.get(checkName(budget)) ?? 0, now),
+      now + burst * everyMs,
+    );
     const waitMs = due - now - (burst - 1) * everyMs;
     if (waitMs > 0) return waitMs;
     this.#budgets.set(budget, due + everyMs);

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowRetry, grantStarts, idleHolders, type Waiting } from '../../../../machines/policy/start-queue.js';
+import {
+  allowRetry,
+  grantStarts,
+  idleHolders,
+  type Waiting,
+} from '../../../../machines/policy/start-queue.js';
 
 const queue: fc.Arbitrary<Waiting[]> = fc
   .array(fc.record({ slot: fc.boolean(), retry: fc.boolean() }), { maxLength: 30 })

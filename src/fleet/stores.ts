@@ -58,7 +58,7 @@ export interface Fleet {
   readonly catalogs: CatalogStore;
   /** The hosts of the fleet. */
   readonly hosts: FleetHosts;
-  /** The engine of its options. */
+  /** @internal */
   readonly engine: FleetEngine;
   /** @internal */
   readonly key: FleetKey;

@@ -25,11 +25,11 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       createMemoryTrustStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
       InvalidArgumentsError NotFoundError UnsupportedError ToolHeldError createFileCatalogStore createFileReviewStore
       createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
-      CallRefusedError ResultWithheldError ownTransport
+      CallRefusedError ResultWithheldError ownTransport inspectFleet
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem ConfigProblemCode Connection ConnectionCommand
-      Fleet FoundTool ToolField ToolSearchOptions
+      Fleet FleetHost FleetHosts FoundTool InspectFleetOptions ToolField ToolSearchOptions
       CamelCase ResultOf ToolMethod ToolMethods ToolTypes TypedTools
       ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
@@ -228,7 +228,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/fleet/index',
     values: names('FleetError createFleet createMemoryEngine'),
     types: names(
-      'Fleet FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine FleetOptions MemoryEngineOptions PutTerms StopFleet',
+      'Fleet FleetEngine FleetEntry FleetErrorCode FleetHost FleetHosts FleetLease FleetLine FleetOptions MemoryEngineOptions PutTerms StopFleet',
     ),
   },
   {

@@ -8,6 +8,7 @@ import type { Clock } from '../../ports.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Readiness } from '../readiness.js';
+import type { FleetViewers } from './fleet-viewers.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
@@ -53,6 +54,7 @@ const CORS_READABLE = 'mcp-session-id, www-authenticate';
 
 export interface RoutesOptions {
   readonly access: HttpAccess;
+  readonly viewers: FleetViewers;
   readonly sessions: HttpSessions;
   readonly exchanges: HttpExchanges;
   readonly oauth: ProtectedResource | undefined;
@@ -82,13 +84,14 @@ export class HttpRoutes {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { access, oauth, origin } = this.#options;
+    const { access, oauth, origin, viewers } = this.#options;
     const { headers, method, url = '' } = request;
     const [path = ''] = url.split('?');
     const isProbe = PROBES.has(path) && (method === 'GET' || method === 'HEAD');
     if (isProbe) return this.#probed(path, request, response);
     // A proxy, or a client, finds another process by its next connection.
     if (this.#options.isDraining()) response.setHeader('connection', 'close');
+    if (viewers.answer(request, response)) return this.#options.admitted(request.socket);
     const refusal = access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {

@@ -27,6 +27,7 @@ import { HttpExchanges } from './http-exchanges.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
 import { listen } from './listen.js';
+import { FleetViewers } from './fleet-viewers.js';
 import { checkHttpOptions, hostName, type ServeHttpOptions } from './serve-http-options.js';
 import { parseUrl } from '../../text/parse-url.js';
 
@@ -107,7 +108,8 @@ const FLUSH_MS = 1_000;
  * ```
  */
 export async function serveHttp(
-  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'>,
+  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'> &
+    Partial<Pick<Gateway, 'troupe'>>,
   options: ServeHttpOptions = {},
 ): Promise<HttpService> {
   checkHttpOptions(options);
@@ -141,8 +143,10 @@ export async function serveHttp(
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let closing: Promise<void> | undefined;
   let isDraining = false;
+  const viewers = new FleetViewers(gateway.troupe?.inside.membership, own);
   const routes = new HttpRoutes({
     access,
+    viewers,
     sessions,
     exchanges,
     oauth,
@@ -162,12 +166,14 @@ export async function serveHttp(
   server.on('error', (error) => logger.error('The HTTP server reports an error.', { reason: error.message }));
   const drain = (): void => {
     isDraining = true;
+    viewers.drain();
     sessions.drain();
   };
   let hurry: () => void = () => {};
   const hurried = new Promise<void>((resolve) => (hurry = resolve));
   const end = async (ms: number): Promise<void> => {
     drain();
+    viewers.close();
     const isClosed = once(server, 'close');
     await Promise.all([sessions.close(ms, hurried), exchanges.close(ms, hurried)]);
     await answers.read();

@@ -138,7 +138,7 @@ export { backoffDelay, jitterOver } from './policy/backoff.js';
 export type { Delay } from './policy/backoff.js';
 export { isImmediateRetry, recordRestart } from './policy/restart.js';
 export type { RestartRecord } from './policy/restart.js';
-export { grantStarts, idleHolders } from './policy/start-queue.js';
+export { allowRetry, grantStarts, idleHolders } from './policy/start-queue.js';
 export type { Grants, StartClaim, Waiting } from './policy/start-queue.js';
 export { heldOf } from './policy/review.js';
 export type { HeldPrint, HeldReason, ToolPrint } from './policy/review.js';

@@ -172,7 +172,8 @@ export interface TroupeOptions {
   readonly maxConcurrentStarts?: number;
   /**
    * Limit on automatic attempts at remote servers, over all connections: `burst` at once, then one more every
-   * `everyMs`. It keeps servers that were lost together from being retried together. Default 20 and 50.
+   * `everyMs`. It keeps servers that were lost together from being retried together. With `fleet`, all hosts together keep to such
+   * a budget for each server as well, so set the same on every host. Default 20 and 50.
    */
   readonly retryBudget?: {
     /** Attempts that may begin at once. Default 20. */

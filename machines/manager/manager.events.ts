@@ -16,6 +16,11 @@ export interface ManagerInput {
   readonly retryBurst: number;
   /** Milliseconds until one more becomes available. */
   readonly retryEveryMs: number;
+  /**
+   * Whether each of these retries also needs a share of a budget that all hosts of a fleet share. The runtime asks for it while
+   * a connection waits with `asksFleet`, and answers with `retry.allowed`. Default false.
+   */
+  readonly sharesRetries?: boolean;
 }
 
 /** Context of the manager chart. Plain JSON. */
@@ -76,6 +81,12 @@ export type ManagerFact =
       readonly type: 'cores.idle';
       /** How many cores are busy. */
       readonly busyCores: number;
+    }
+  /** The budget of the fleet allows the retry of a connection that asks it. */
+  | {
+      readonly type: 'retry.allowed';
+      /** Name of the connection. */
+      readonly name: string;
     }
   /** A start has held its slot for `slotHoldMs`. */
   | {

@@ -12,8 +12,8 @@
  *     is replaced at once, with the cause as its input. The event carries all that the manager needs; nothing is counted
  *     twice.
  * N4. While closing, ended children are only counted. The tree is never stopped child by child, and no child is replaced.
- * N5. An automatic retry of a remote server takes one retry from the budget, which refills one at a time. A retry that
- *     a person requests takes none.
+ * N5. An automatic retry of a remote server takes one retry from the budget, which refills one at a time, and then, in a
+ *     fleet, waits until the runtime says that the fleet's budget allows it. A retry that a person requests takes none.
  * N6. A slot is released when the start ends (before every orderly end), when the child dies, or after `slotHoldMs`.
  *     Releasing is idempotent.
  * N7. Once it is closing, no start is granted and no timer is left.
@@ -178,6 +178,13 @@ const chart = manager.createMachine({
               },
               {},
             ],
+            'retry.allowed': [
+              {
+                guard: { type: 'asksFleet', params: named },
+                actions: [{ type: 'allowRetry', params: named }, 'grantStarts'],
+              },
+              {},
+            ],
             'slot.expired': { actions: [{ type: 'giveBackSlot', params: named }, 'grantStarts'] },
             'cores.idle': { actions: [{ type: 'giveBackIdleSlots', params: working }, 'grantStarts'] },
             'xstate.error.actor.*': {
@@ -188,7 +195,7 @@ const chart = manager.createMachine({
         },
         over: {
           description: 'No start is granted any more.',
-          on: { 'child.wantsSlot': {}, 'child.leftStart': {} },
+          on: { 'child.wantsSlot': {}, 'child.leftStart': {}, 'retry.allowed': {} },
         },
       },
     },

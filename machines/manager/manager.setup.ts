@@ -22,7 +22,7 @@ import type {
   ManagerInput,
   ManagerTag,
 } from './manager.events.js';
-import { grantStarts, idleHolders, type Waiting } from '../policy/start-queue.js';
+import { allowRetry, grantStarts, idleHolders, type Waiting } from '../policy/start-queue.js';
 
 type Child = ActorRefFrom<ConnectionMachine>;
 
@@ -75,6 +75,8 @@ export const manager = setup({
       params.crash !== undefined && mayBeReplaced(params.crash),
     holdsOrWaits: ({ context }, params: { name: string }) =>
       context.holders.includes(params.name) || isWaiting(context, params.name),
+    asksFleet: ({ context }, params: { name: string }) =>
+      context.waiting.some(({ name, asksFleet }) => asksFleet === true && name === params.name),
     isSpent: ({ context }) => context.retries < context.retryBurst,
     lacksOne: ({ context }) => context.retries === context.retryBurst - 1,
     isUp: (_, params: { online: boolean }) => params.online,
@@ -142,16 +144,17 @@ export const manager = setup({
     dropChild: stopChild((_, params: { name: string }) => params.name),
     queueForStart: assign(({ context }, params: Waiting) => ({ waiting: [...context.waiting, params] })),
     grantStarts: enqueueActions(({ enqueue, context }) => {
-      const { granted, left } = grantStarts(context.waiting, {
+      const { granted, left, spent } = grantStarts(context.waiting, {
         slots: context.startSlots - context.holders.length,
         retries: context.retries,
+        sharesRetries: context.sharesRetries,
       });
-      if (granted.length === 0) return;
+      if (granted.length === 0 && spent === 0) return;
       const holders = granted.filter(({ slot }) => slot).map(({ name }) => name);
       enqueue.assign({
         holders: [...context.holders, ...holders],
         waiting: left,
-        retries: context.retries - granted.filter(({ retry }) => retry).length,
+        retries: context.retries - spent,
       });
       for (const { name } of granted) {
         enqueue.sendTo(({ self }) => self.getSnapshot().children[name] ?? self, { type: 'slot.granted' });
@@ -159,6 +162,9 @@ export const manager = setup({
       for (const name of holders) {
         enqueue.raise({ type: 'slot.expired', name }, { id: slotTimer(name), delay: context.slotHoldMs });
       }
+    }),
+    allowRetry: assign({
+      waiting: ({ context }, params: { name: string }) => allowRetry(context.waiting, params.name),
     }),
     refillBudget: assign({ retries: ({ context }) => context.retries + 1 }),
     restoreBudget: assign({ retries: ({ context }) => context.retryBurst }),

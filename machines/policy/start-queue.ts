@@ -5,6 +5,7 @@
  *
  * Q1. First come, first served, among connections with the same need.
  * Q2. A connection that waits for a slot does not delay one that waits for the budget, and vice versa.
+ * Q3. With a fleet, a retry takes its share of the budget here first. Then it asks the fleet, and delays nobody meanwhile.
  */
 
 /** What an attempt needs before it may begin. */
@@ -19,6 +20,8 @@ export interface StartClaim {
 export interface Waiting extends StartClaim {
   /** Name of the connection. */
   readonly name: string;
+  /** Whether the budget of this host has allowed its retry, and the budget of the fleet is to allow it too. Default false. */
+  readonly asksFleet?: boolean;
 }
 
 /** The result of `grantStarts`. */
@@ -27,6 +30,8 @@ export interface Grants {
   readonly granted: readonly Waiting[];
   /** Connections that still wait, in the same order. */
   readonly left: readonly Waiting[];
+  /** How many retries were taken from the budget. */
+  readonly spent: number;
 }
 
 /**
@@ -53,21 +58,53 @@ export function grantStarts(
     readonly slots: number;
     /** Retries that the budget still allows; a negative number counts as 0. */
     readonly retries: number;
+    /** Whether a retry needs a share of the fleet's budget as well. Default false. */
+    readonly sharesRetries?: boolean | undefined;
   },
 ): Grants {
+  const { sharesRetries = false } = free;
   let { slots, retries } = free;
+  let spent = 0;
   const granted: Waiting[] = [];
   const left: Waiting[] = [];
   for (const claim of queue) {
-    if ((claim.slot && slots <= 0) || (claim.retry && retries <= 0)) {
+    if (claim.asksFleet === true || (claim.slot && slots <= 0) || (claim.retry && retries <= 0)) {
       left.push(claim);
       continue;
     }
+    if (claim.retry) {
+      retries -= 1;
+      spent += 1;
+    }
+    if (claim.retry && sharesRetries) {
+      left.push({ ...claim, asksFleet: true });
+      continue;
+    }
     if (claim.slot) slots -= 1;
-    if (claim.retry) retries -= 1;
     granted.push(claim);
   }
-  return { granted, left };
+  return { granted, left, spent };
+}
+
+/**
+ * The queue once the fleet's budget has allowed the retry of a connection that asks it.
+ *
+ * @param queue Waiting connections in order of arrival.
+ * @param name Name of the connection.
+ *
+ * @example
+ * ```ts
+ * import { allowRetry } from 'mcp-troupe/machines';
+ *
+ * const queue = [{ name: 'docs', slot: false, retry: true, asksFleet: true }];
+ * console.log(allowRetry(queue, 'docs')); // [ { name: 'docs', slot: false, retry: false } ]
+ * ```
+ */
+export function allowRetry(queue: readonly Waiting[], name: string): readonly Waiting[] {
+  return queue.map((claim) => {
+    if (claim.name !== name || claim.asksFleet !== true) return claim;
+    return { name, slot: claim.slot, retry: false };
+  });
 }
 
 /**

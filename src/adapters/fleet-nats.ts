@@ -8,11 +8,15 @@
  * N3. A new bucket may replace one that was lost. It gives no lease until it is as old as a lease lasts.
  * N4. A stream may be lost with all data. The first operation that misses it makes it again, once.
  * N5. A name becomes the tokens of a subject, one for each part between slashes, since names may hold any character.
+ * N6. Entries are read from the leader of their stream. A direct read may be answered by a server that lags behind, and one
+ *     of a stream that was just made may get no answer at all.
+ * N7. What there is ends with the newest message at the time of the question. The number of pending messages that a server
+ *     reports does not reach 0 if an entry was replaced meanwhile.
  *
  * Longer than 300 lines because each promise of the port is kept here, by a bucket, a stream or a subject.
  */
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
-import { Kvm, KvWatchInclude, type KV, type KvWatchEntry } from '@nats-io/kv';
+import { Kvm, type KV, type KvWatchEntry } from '@nats-io/kv';
 import { connect, nanos, type NatsConnection } from '@nats-io/transport-node';
 import {
   call,
@@ -29,7 +33,8 @@ import {
   type StopFleet,
 } from '../fleet/engine.js';
 import { EngineLink, type EngineOptions } from '../fleet/engine-link.js';
-import { pause } from '../async/abort.js';
+import { onAbort, pause } from '../async/abort.js';
+import { Mutex } from '../async/semaphore.js';
 import { settlesWithin } from '../async/timers.js';
 import { systemClock } from '../ports.js';
 import { requireKnown, type OptionNames } from '../text/option-names.js';
@@ -73,6 +78,8 @@ const RETRY_MS = 500;
 const PING_MS = 2_000;
 /** Limit for a watch to hear what is there. */
 const BEGIN_MS = 5_000;
+/** Longest pause before a budget is asked again after another host was faster; longer with each time. */
+const FASTER_MS = 5;
 const WRONG_REVISION = 10_071;
 
 /** See `createNatsEngine`. */
@@ -86,6 +93,8 @@ class NatsEngine implements FleetEngine {
   readonly #births = new Map<string, { readonly bornAt: number; readonly from: number }>();
   readonly #revisions = new WeakMap<FleetLease, number>();
   readonly #watches = new Set<Watch>();
+  /** Takes from the same budget by this process, one after the other. */
+  readonly #takes = new Mutex();
   /** Number of links so far. */
   #links = 0;
   readonly #ending = new AbortController();
@@ -96,7 +105,7 @@ class NatsEngine implements FleetEngine {
     if (![1, 3, 5].includes(replicas)) throw new TypeError("createNatsEngine: 'replicas' must be 1, 3 or 5.");
     this.#replicas = replicas;
     this.#connected = this.#connect();
-    // Whoever uses it hears of it.
+    // Each operation reports the error.
     this.#connected.catch(() => {});
   }
 
@@ -130,17 +139,26 @@ class NatsEngine implements FleetEngine {
 
   async watch(keys: string, onChange: (key: string, value: string | undefined) => void): Promise<StopFleet> {
     const filter = toFilter(checkName(keys));
-    let known = new Map<string, number>();
+    let present = new Set<string>();
     let changes: { stop(): void } | undefined;
     let turn = 0;
     const hear = (entry: KvWatchEntry): void => {
       const key = toName(entry.key);
-      if ((known.get(key) ?? 0) >= entry.revision) return;
-      known.set(key, entry.revision);
-      call(onChange, key, entry.operation === 'PUT' ? entry.string() : undefined);
+      if (entry.operation === 'PUT') call(onChange, key, entry.string());
+      else if (present.has(key)) call(onChange, key, undefined);
+      if (entry.operation === 'PUT') present.add(key);
+      else present.delete(key);
     };
-    const follow = async (following: AsyncIterable<KvWatchEntry>): Promise<void> => {
-      for await (const entry of following) hear(entry);
+    /** Resolves to whether the watch goes on: the newest entry of the beginning was heard. */
+    const hearUntil = async (newest: number, entries: AsyncIterator<KvWatchEntry>): Promise<boolean> => {
+      const mine = turn;
+      for (let heard = 0; heard < newest;) {
+        const next = await entries.next();
+        if (next.done === true || mine !== turn) return false;
+        hear(next.value);
+        heard = next.value.revision;
+      }
+      return true;
     };
     return new Promise((resolve) => {
       const watch: Watch = {
@@ -149,18 +167,23 @@ class NatsEngine implements FleetEngine {
           const mine = turn;
           changes?.stop();
           const kv = await this.#bucket('');
-          const following = await kv.watch({ key: filter, include: KvWatchInclude.UpdatesOnly });
+          const following = await kv.watch({ key: filter });
           if (mine !== turn) return following.stop();
           changes = following;
-          const entries: KvWatchEntry[] = [];
-          for await (const entry of await kv.history({ key: filter })) entries.push(entry);
-          if (mine !== turn) return following.stop();
-          const before = known;
-          // The numbers of a bucket that was made anew are smaller.
-          known = new Map();
-          for (const entry of entries) hear(entry);
-          for (const key of before.keys()) if (!known.has(key)) call(onChange, key, undefined);
-          follow(following).catch(() => {});
+          const newest = await this.#newest(this.#bucketStream(''), `$KV.${this.#link.namespace}.${filter}`);
+          if (mine !== turn) return;
+          const before = present;
+          present = new Set();
+          const entries = following[Symbol.asyncIterator]();
+          if (!(await hearUntil(newest, entries))) return;
+          for (const key of before) {
+            if (present.has(key)) continue;
+            // It may have been replaced meanwhile: then it is heard next.
+            const entry = await kv.get(toSubject(key));
+            if (mine !== turn) return;
+            if (entry?.operation !== 'PUT') call(onChange, key, undefined);
+          }
+          hearUntil(Infinity, entries).catch(() => {});
           resolve(stop);
         },
         stop: () => {
@@ -274,17 +297,21 @@ class NatsEngine implements FleetEngine {
 
   async read(log: string, after: string): Promise<readonly FleetLine[]> {
     const filter = this.#subject('s', log);
-    return this.#inLogs(async ({ js }) => {
+    return this.#inLogs(async ({ js }, signal) => {
+      const lines: FleetLine[] = [];
+      const newest = await this.#newest(this.#logStream, filter);
+      if (newest <= Number(after)) return lines;
       const from =
         after === '0'
           ? {}
           : { deliver_policy: 'by_start_sequence' as const, opt_start_seq: Number(after) + 1 };
       const consumer = await js.consumers.get(this.#logStream, { filter_subjects: filter, ...from });
-      const lines: FleetLine[] = [];
-      if ((await consumer.info()).num_pending === 0) return lines;
-      for await (const message of await consumer.consume()) {
+      signal.throwIfAborted();
+      const messages = await consumer.consume();
+      onAbort(signal, { handleEvent: () => messages.stop() });
+      for await (const message of messages) {
         lines.push({ cursor: String(message.seq), line: message.string() });
-        if (message.info.pending === 0) break;
+        if (message.seq >= newest || signal.aborted) break;
       }
       return lines;
     });
@@ -298,8 +325,9 @@ class NatsEngine implements FleetEngine {
   /** No counter of 2.9 can do it in one step: what was read is replaced unless somebody was faster. */
   async take(budget: string, burst: number, everyMs: number): Promise<number> {
     const subject = toSubject(checkName(budget));
-    return this.#inBucket('-budgets', async (kv) => {
-      for (;;) {
+    const take = async (kv: KV, signal: AbortSignal): Promise<number> => {
+      for (let tries = 1; ; tries += 1) {
+        signal.throwIfAborted();
         const now = systemClock.now();
         const entry = await kv.get(subject);
         // Clocks of hosts differ: no budget is further ahead than a full one.
@@ -309,8 +337,12 @@ class NatsEngine implements FleetEngine {
         const next = String(due + everyMs);
         const writing = entry === null ? kv.create(subject, next) : kv.update(subject, next, entry.revision);
         if ((await unlessTaken(writing)) !== undefined) return 0;
+        await pause(systemClock, Math.random() * tries * FASTER_MS, signal);
       }
-    });
+    };
+    return this.#inBucket('-budgets', (kv, signal) =>
+      this.#takes.take(budget, () => take(kv, signal), signal),
+    );
   }
 
   async close(): Promise<void> {
@@ -321,6 +353,10 @@ class NatsEngine implements FleetEngine {
     for (const watch of watches) watch.stop();
     const session = await this.#connected.catch(() => undefined);
     await session?.nc.close();
+  }
+
+  #bucketStream(suffix: string): string {
+    return `KV_${this.#link.namespace}${suffix}`;
   }
 
   get #logStream(): string {
@@ -384,8 +420,8 @@ class NatsEngine implements FleetEngine {
   }
 
   /**
-   * Tries again while the engine refuses, and if it is silent: a server that was just started may lose what it was asked. Each
-   * link begins every watch, so an attempt of an earlier link ends.
+   * Tries again while the engine refuses, and if it is silent: a server of a cluster may be lost while the link to another
+   * stays. Each link begins every watch, so an attempt of an earlier link ends.
    */
   async #begin(watch: Watch): Promise<void> {
     const link = this.#links;
@@ -409,26 +445,31 @@ class NatsEngine implements FleetEngine {
     const { buckets } = await this.#connected;
     const known = this.#buckets.get(suffix);
     if (known !== undefined) return known;
-    const terms = { history: 1, replicas: this.#replicas, ...(ttlMs === 0 ? {} : { ttl: ttlMs }) };
+    const lasting = ttlMs === 0 ? {} : { ttl: ttlMs };
+    const terms = { history: 1, replicas: this.#replicas, allow_direct: false, ...lasting };
     const made = buckets.create(`${this.#link.namespace}${suffix}`, terms);
     this.#buckets.set(suffix, made);
     made.catch(() => this.#buckets.delete(suffix));
     return made;
   }
 
-  #inBucket<T>(suffix: string, work: (kv: KV) => Promise<T>, ttlMs?: number): Promise<T> {
-    return this.#link.run(async () => {
+  #inBucket<T>(
+    suffix: string,
+    work: (kv: KV, signal: AbortSignal) => Promise<T>,
+    ttlMs?: number,
+  ): Promise<T> {
+    return this.#link.run(async (signal) => {
       try {
-        return await work(await this.#bucket(suffix, ttlMs));
+        return await work(await this.#bucket(suffix, ttlMs), signal);
       } catch (error) {
-        if (!isMissing(error)) throw error;
+        if (signal.aborted || !isMissing(error)) throw error;
         this.#buckets.delete(suffix);
-        return work(await this.#bucket(suffix, ttlMs));
+        return work(await this.#bucket(suffix, ttlMs), signal);
       }
     });
   }
 
-  #inLogs<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  #inLogs<T>(work: (session: Session, signal: AbortSignal) => Promise<T>): Promise<T> {
     const made = async (): Promise<Session> => {
       const session = await this.#connected;
       this.#logs ??= session.manager.streams.add({
@@ -440,21 +481,27 @@ class NatsEngine implements FleetEngine {
       await this.#logs;
       return session;
     };
-    return this.#link.run(async () => {
+    return this.#link.run(async (signal) => {
       try {
-        return await work(await made());
+        return await work(await made(), signal);
       } catch (error) {
         this.#logs = undefined;
-        if (!isMissing(error)) throw error;
-        return work(await made());
+        if (signal.aborted || !isMissing(error)) throw error;
+        return work(await made(), signal);
       }
     });
+  }
+
+  /** The number of the newest message of that subject, or of all that it stands for; 0 if there is none. */
+  async #newest(stream: string, subject: string): Promise<number> {
+    const { manager } = await this.#connected;
+    return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.seq ?? 0;
   }
 
   /** When the bucket was made; undefined while leases of an earlier bucket may still be held. */
   async #bornAt(suffix: string, ttlMs: number): Promise<number | undefined> {
     const { manager } = await this.#connected;
-    const { created, ts } = await manager.streams.info(`KV_${this.#link.namespace}${suffix}`);
+    const { created, ts } = await manager.streams.info(this.#bucketStream(suffix));
     const bornAt = Date.parse(created);
     let birth = this.#births.get(suffix);
     if (birth?.bornAt !== bornAt) {

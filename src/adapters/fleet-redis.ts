@@ -91,7 +91,7 @@ local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
 due = math.min(due, now + burst * every)
 local wait = due - now - (burst - 1) * every
 if wait > 0 then return tostring(wait) end
-redis.call('SET', KEYS[1], string.format('%.3f', due + every), 'PX', math.ceil(due + every - now))
+redis.call('SET', KEYS[1], string.format('%.3f', due + every), 'PX', math.max(1, math.ceil(due + every - now)))
 return '0'`;
 
 const LOG_SECONDS = 3_600;
@@ -128,7 +128,7 @@ class RedisEngine implements FleetEngine {
       client.connect().catch(() => {});
     }
     this.#listening = this.#hear(this.#key('r', this.#inbox), (text) => this.#answered(text));
-    // Whoever asks hears of it.
+    // `ask` reports the error.
     this.#listening.catch(() => {});
   }
 
@@ -284,19 +284,16 @@ class RedisEngine implements FleetEngine {
 
   async read(log: string, after: string): Promise<readonly FleetLine[]> {
     const key = this.#key('s', log);
-    const lines: FleetLine[] = [];
-    for (let from = after; ; from = lines.at(-1)?.cursor ?? from) {
-      const page = await this.#link.run(() =>
-        this.#commands.xRange(key, from === '0' ? '-' : `(${from}`, '+', { COUNT: PAGE }),
-      );
-      lines.push(
-        ...(page ?? []).map(({ id, message }) => ({
-          cursor: id,
-          line: message['line'] ?? '',
-        })),
-      );
-      if (page === null || page.length < PAGE) return lines;
-    }
+    return this.#link.run(async (signal) => {
+      const lines: FleetLine[] = [];
+      for (let from = after; ; from = lines.at(-1)?.cursor ?? from) {
+        signal.throwIfAborted();
+        const range = from === '0' ? '-' : `(${from}`;
+        const page = (await this.#commands.xRange(key, range, '+', { COUNT: PAGE })) ?? [];
+        lines.push(...page.map(({ id, message }) => ({ cursor: id, line: message['line'] ?? '' })));
+        if (page.length < PAGE) return lines;
+      }
+    });
   }
 
   async drop(log: string): Promise<void> {
@@ -376,15 +373,16 @@ class RedisEngine implements FleetEngine {
   async #existing(keys: string): Promise<readonly string[]> {
     if (!keys.endsWith('/')) return [keys];
     const prefix = this.#prefixOf('e');
-    const found: string[] = [];
-    for (let cursor = '0'; ;) {
-      const step = await this.#link.run(() =>
-        this.#commands.scan(cursor, { MATCH: toPattern(prefix + keys), COUNT: PAGE }),
-      );
-      found.push(...step.keys.map((key) => key.slice(prefix.length)));
-      cursor = step.cursor;
-      if (cursor === '0') return found;
-    }
+    return this.#link.run(async (signal) => {
+      const found: string[] = [];
+      for (let cursor = '0'; ;) {
+        signal.throwIfAborted();
+        const step = await this.#commands.scan(cursor, { MATCH: toPattern(prefix + keys), COUNT: PAGE });
+        found.push(...step.keys.map((key) => key.slice(prefix.length)));
+        cursor = step.cursor;
+        if (cursor === '0') return found;
+      }
+    });
   }
 }
 

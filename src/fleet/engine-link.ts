@@ -71,28 +71,35 @@ export class EngineLink {
     );
   }
 
-  /** Runs an operation, within the limit. Only before the first link is there, it waits for that. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs an operation, within the limit. Only before the first link is there, it waits for that. The signal aborts when the
+   * limit is over, so that an operation of several steps takes no further one.
+   */
+  async run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new AbortController();
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
       timer = systemClock.setTimeout(() => {
         if (this.#isUp) this.#problem = `it did not answer within ${this.timeoutMs} ms`;
-        reject(this.error);
+        const { error } = this;
+        reject(error);
+        over.abort(error);
       }, this.timeoutMs);
     });
     try {
-      return await Promise.race([late, this.#work(work)]);
+      return await Promise.race([late, this.#work(work, over.signal)]);
     } finally {
       systemClock.clearTimeout(timer);
     }
   }
 
-  async #work<T>(work: () => Promise<T>): Promise<T> {
+  async #work<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.#waiting !== undefined) await new Promise<void>((resolve) => this.#waiting?.add(resolve));
     if (!this.#isUp) throw this.error;
     try {
-      return await work();
+      return await work(signal);
     } catch (error) {
+      signal.throwIfAborted();
       if (error instanceof FleetError) throw error;
       if (this.#isUp) this.#problem = messageOf(error);
       throw this.error;

@@ -144,7 +144,7 @@ export interface FleetEngine {
    */
   release(lease: FleetLease): Promise<void>;
   /**
-   * Sends a message to whoever listens now. It is dropped if the engine cannot be reached.
+   * Sends a message to everybody who listens now. It is dropped if the engine cannot be reached.
    *
    * @param topic What it is about.
    * @param data Any text.

@@ -1,6 +1,7 @@
 /** The engine within one process: nothing is loaded, opened or sent. All its users are one fleet. */
-import { systemClock } from '../ports.js';
+import { systemClock, type Clock } from '../ports.js';
 import { settlesWithin } from '../async/timers.js';
+import { requireKnown, type OptionNames } from '../text/option-names.js';
 import {
   call,
   checkName,
@@ -18,7 +19,15 @@ import {
   type StopFleet,
 } from './engine.js';
 
+const NAMES: OptionNames<MemoryEngineOptions> = { clock: true };
+
 type Listener<T> = readonly [asked: string, fn: (name: string, value: T) => void];
+
+/** Options of `createMemoryEngine`. */
+export interface MemoryEngineOptions {
+  /** The clock by which budgets fill up. Default: the system's. */
+  readonly clock?: Clock;
+}
 
 /** See `createMemoryEngine`. */
 class MemoryEngine implements FleetEngine {
@@ -30,7 +39,12 @@ class MemoryEngine implements FleetEngine {
   readonly #watches = new Set<Listener<string | undefined>>();
   readonly #subscriptions = new Set<Listener<string>>();
   #last = 0;
+  readonly #clock: Clock;
   #isClosed = false;
+
+  constructor({ clock = systemClock }: MemoryEngineOptions) {
+    this.#clock = clock;
+  }
 
   get isUp(): boolean {
     return !this.#isClosed;
@@ -128,8 +142,12 @@ class MemoryEngine implements FleetEngine {
   }
 
   async take(budget: string, burst: number, everyMs: number): Promise<number> {
-    const now = performance.now();
-    const due = Math.max(this.#open.#budgets.get(checkName(budget)) ?? 0, now);
+    const now = this.#clock.now();
+    // A clock that was set back makes no budget wait for longer than a full one.
+    const due = Math.min(
+      Math.max(this.#open.#budgets.get(checkName(budget)) ?? 0, now),
+      now + burst * everyMs,
+    );
     const waitMs = due - now - (burst - 1) * everyMs;
     if (waitMs > 0) return waitMs;
     this.#budgets.set(budget, due + everyMs);
@@ -163,6 +181,9 @@ function listen<T>(listeners: Set<Listener<T>>, listener: Listener<T>): StopFlee
 
 /**
  * An engine within one process, for tests and for several troupes of one host. It starts nothing and keeps nothing open.
+ * Throws a `TypeError` for an unknown option.
+ *
+ * @param options The clock. Default: the system's.
  *
  * @example
  * ```ts
@@ -171,6 +192,7 @@ function listen<T>(listeners: Set<Listener<T>>, listener: Listener<T>): StopFlee
  * const fleet = createFleet({ engine: createMemoryEngine(), key: process.env.TROUPE_FLEET_KEY });
  * ```
  */
-export function createMemoryEngine(): FleetEngine {
-  return new MemoryEngine();
+export function createMemoryEngine(options: MemoryEngineOptions = {}): FleetEngine {
+  requireKnown('createMemoryEngine', options, NAMES);
+  return new MemoryEngine(options);
 }

@@ -54,7 +54,7 @@ export class SealedEntries {
     return version;
   }
 
-  /** Replaces a value by what `change` makes of it, whoever else writes. */
+  /** Replaces a value by what `change` makes of it, also while others write. */
   async change(name: string, change: (value: unknown) => unknown): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const { value, version } = await this.read(name);

@@ -22,6 +22,7 @@ import { toTrustedEntry, type TrustedEntry, type TrustStore } from '../trust/tru
 import type { FleetEngine, FleetLease } from './engine.js';
 import { FleetKey, KEY_VARIABLE } from './fleet-key.js';
 import { checkAddress, Hosts, type FleetHosts } from './hosts.js';
+import { FleetRetries, type RetryTerms } from './fleet-retries.js';
 import { isUnavailable, SealedEntries } from './sealed-entries.js';
 
 /** Options of `createFleet`. */
@@ -34,7 +35,7 @@ export interface FleetOptions {
    */
   readonly key?: string | readonly string[] | undefined;
   /**
-   * How long a host that has died in the midst of renewing a sign-in keeps others from it, milliseconds. The same on every
+   * How long a host that has died while it renewed a sign-in keeps others from it, milliseconds. The same on every
    * host. Default 10,000.
    */
   readonly leaseMs?: number;
@@ -61,6 +62,8 @@ export interface Fleet {
   readonly engine: FleetEngine;
   /** @internal */
   readonly key: FleetKey;
+  /** @internal */
+  readonly retries: (terms: RetryTerms) => FleetRetries;
 }
 
 const NAMES: OptionNames<FleetOptions> = { engine: true, key: true, leaseMs: true, address: true };
@@ -102,6 +105,7 @@ export function createFleet(options: FleetOptions): Fleet {
     hosts: new Hosts({ engine, key, address }),
     engine,
     key,
+    retries: (terms) => new FleetRetries(engine, terms),
   };
 }
 

@@ -157,6 +157,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     },
     reader,
     manager,
+    fleet: options.fleet,
     declared,
     runtime: () => runtime,
     onchanged,

@@ -3,13 +3,15 @@ import { availableParallelism } from 'node:os';
 import type { ManagerInput } from '../../machines/manager/manager.events.js';
 import type { TroupeOptions } from '../options.js';
 
-export function managerInput({ maxConcurrentStarts, startGateMs, retryBudget }: TroupeOptions): ManagerInput {
+export function managerInput(options: TroupeOptions): ManagerInput {
+  const { maxConcurrentStarts, startGateMs, retryBudget, fleet } = options;
   return {
     startSlots: Math.max(1, maxConcurrentStarts ?? Math.max(4, 2 * availableParallelism())),
     slotHoldMs: SLOT_HOLD_MS,
     retryBurst: retryBudget?.burst ?? DEFAULT_RETRY_BUDGET.burst,
     retryEveryMs: retryBudget?.everyMs ?? DEFAULT_RETRY_BUDGET.everyMs,
     startGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
+    ...(fleet === undefined ? {} : { sharesRetries: true }),
   };
 }
 

@@ -28,6 +28,7 @@ import { reloadInWords, type AppliedDiff } from './reload-report.js';
 import { maskShown } from '../secrets/secret-text.js';
 import type { Mask } from '../secrets/secrets.js';
 import { Server, type Runtime, type ServerTerms } from './server.js';
+import type { Fleet } from '../fleet/stores.js';
 import { Supervisor } from '../supervision/supervisor.js';
 import { TransportError } from '../failures/transport-error.js';
 
@@ -35,6 +36,7 @@ export interface ServersParts {
   readonly terms: ServerTerms;
   readonly reader: ConfigReader;
   readonly manager: ManagerInput;
+  readonly fleet?: Fleet | undefined;
   /** What the handshake with a server says about the host. */
   readonly declared: (server: string) => Declared;
   /** What the servers share. It needs the servers itself, so it is read only when the first server is created. */
@@ -249,12 +251,13 @@ export class Servers implements ConfiguredServers, CachedServers {
   }
 
   #makeSupervisor(): Supervisor {
-    const { runtime, manager } = this.#parts;
+    const { runtime, manager, fleet } = this.#parts;
     const { effects, publisher, lifetime } = runtime();
     const isAsked = !lifetime.isIdle;
     const supervisor = new Supervisor({
       ports: effects,
       input: manager,
+      fleet,
       lifetime,
       supervised: (name) => this.get(name),
       moved: () => publisher.wake(),

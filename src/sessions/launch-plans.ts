@@ -39,6 +39,12 @@ export class LaunchPlans {
     return kept.plan;
   }
 
+  /** The address that the latest attempt of a connection goes to; undefined if it goes to none. */
+  addressOf(name: string): string | undefined {
+    const { config } = this.#latest.get(name)?.plan ?? {};
+    return config !== undefined && 'url' in config ? config.url : undefined;
+  }
+
   forget(name: string): void {
     this.#latest.delete(name);
   }

@@ -31,6 +31,8 @@ import { InvalidTransitionError } from '../errors.js';
 import { wireConnection } from '../actors/wiring.js';
 import { NumberedClock } from '../actor-system/numbered-clock.js';
 import type { ObservableSystem } from '../event-log/record/observed-system.js';
+import type { FleetRetries } from '../fleet/fleet-retries.js';
+import type { Fleet } from '../fleet/stores.js';
 import type { ConnectionRef } from '../lifecycle/follow.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import { RootSupervisor, type RootCrash } from '../actor-system/root-actors.js';
@@ -57,6 +59,7 @@ export interface Supervised {
 export interface SupervisorParts {
   readonly ports: EffectPorts;
   readonly input: ManagerInput;
+  readonly fleet: Pick<Fleet, 'retries'> | undefined;
   readonly lifetime: Lifetime;
   readonly supervised: (name: string) => Supervised | undefined;
   /** Called when the manager has changed without an event. */
@@ -75,10 +78,12 @@ export class Supervisor {
   readonly roots: RootSupervisor;
   readonly #capacity: CapacityWatch;
   readonly #clockWatch: ClockWatch;
+  /** Undefined without a fleet. */
+  readonly #retries: FleetRetries | undefined;
 
   constructor(parts: SupervisorParts) {
     this.#parts = parts;
-    const { ports, input, lifetime, supervised } = parts;
+    const { ports, input, lifetime, supervised, fleet } = parts;
     this.#timers = new Timers(ports.clock);
     this.#numbered = new NumberedClock(this.#timers);
     this.roots = new RootSupervisor(this.#numbered, (crash) => this.#rootCrashed(crash));
@@ -86,6 +91,13 @@ export class Supervisor {
       this.#send({ type: 'cores.idle', busyCores }),
     );
     this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
+    this.#retries = fleet?.retries({
+      clock: this.#timers,
+      burst: input.retryBurst,
+      everyMs: input.retryEveryMs,
+      serverOf: (name) => this.#plans.addressOf(name),
+      onAllowed: (name) => this.#send({ type: 'retry.allowed', name }),
+    });
     const connection = withConnectionFilter(wireConnection(ports, this.#plans), (snapshot, dropped) => {
       const { name } = snapshot.context as ConnectionContext;
       ports.publish(reportRejected(snapshot, dropped, () => supervised(name)?.connection.allowed ?? []));
@@ -193,6 +205,9 @@ export class Supervisor {
     manager.subscribe({
       next: ({ context }) => {
         this.#capacity.watch(context.waiting.some(({ slot }) => slot));
+        this.#retries?.watch(
+          context.waiting.filter(({ asksFleet }) => asksFleet === true).map(({ name }) => name),
+        );
         moved();
       },
       error: (error) => this.#managerDied(error),
@@ -235,6 +250,7 @@ export class Supervisor {
 
   #managerDied(error: unknown): void {
     this.#capacity.watch(false);
+    this.#retries?.watch([]);
     this.#clockWatch.stop();
     const message = messageOf(error);
     this.#parts.lifetime.fail(message);

@@ -78,7 +78,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'machines/index',
     values: names(`
       CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES REMOTE_POLICY acceptedOf afterLoss backoffDelay classify
-      connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
+      allowRetry connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
       configurationMachine heldOf managed reviewMachine signInMachine MANAGER_COMMANDS idleHolders
       CONNECTION_STATES hasTag publicState statePath
     `),
@@ -228,7 +228,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/fleet/index',
     values: names('FleetError createFleet createMemoryEngine'),
     types: names(
-      'Fleet FleetEngine FleetEntry FleetErrorCode FleetHost FleetHosts FleetLease FleetLine FleetOptions PutTerms StopFleet',
+      'Fleet FleetEngine FleetEntry FleetErrorCode FleetHost FleetHosts FleetLease FleetLine FleetOptions MemoryEngineOptions PutTerms StopFleet',
     ),
   },
   {

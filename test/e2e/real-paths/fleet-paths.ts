@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ConnectionEvent } from '../../../machines/connection/connection.events.js';
 import type { ManagerEvent } from '../../../machines/manager/manager.events.js';
+import { createMemoryEngine } from '../../../src/fleet/memory-engine.js';
+import { createFleet } from '../../../src/fleet/stores.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
 import { actorOf, SERVER } from './account.js';
 import { ChildLife, controlled } from './child-life.js';
@@ -46,6 +48,17 @@ export function fleetPaths(): void {
       await expect.poll(() => actorOf('manager').getSnapshot().context.retries).toBe(2);
     });
 
+    it('has a retry that its fleet allows.', async () => {
+      const fleet = createFleet({ engine: createMemoryEngine(), key: 'ab'.repeat(32) });
+      const life = await ChildLife.begin({}, {}, { retryBudget: { burst: 1, everyMs: 50 }, fleet });
+      await life.reaches('ready');
+      sendToManager(
+        { type: 'child.wantsSlot', name: 'one', slot: false, retry: true },
+        { type: 'retry.allowed', name: 'one' },
+      );
+      expect(actorOf('manager').getSnapshot().context.waiting).toEqual([]);
+    });
+
     it('gets back a start, gets one more server, and is closed while its retry budget fills up.', async () => {
       const life = await ChildLife.begin({}, {}, { retryBudget: { burst: 1, everyMs: 60_000 } });
       await life.reaches('ready');
@@ -86,6 +99,7 @@ export function fleetPaths(): void {
       const closed = life.troupe.close();
       sendToManager(
         { type: 'child.wantsSlot', name: SERVER, slot: true, retry: false },
+        { type: 'retry.allowed', name: SERVER },
         { type: 'manager.stop' },
       );
       await closed;

@@ -67,7 +67,7 @@ export const PUPPET_MANAGER = managerMachine.provide({ actors: { connection: pup
 
 /** All events of a manager of `alpha` and `beta`. */
 export const MANAGER_MODEL: EdgeOptions = {
-  inputs: [INPUT],
+  inputs: [INPUT, { ...INPUT, sharesRetries: true }],
   events: (snapshot) => [
     ...EXTERNAL_EVENTS,
     ...ownTimersOf(snapshot),
@@ -91,6 +91,7 @@ const EXTERNAL_EVENTS: readonly ManagerEvent[] = [
   { type: 'child.wantsSlot', name: 'alpha', slot: true, retry: false },
   { type: 'child.wantsSlot', name: 'beta', slot: false, retry: true },
   { type: 'child.wantsSlot', name: 'gamma', slot: false, retry: true },
+  { type: 'retry.allowed', name: 'beta' },
   { type: 'child.leftStart', name: 'alpha' },
   { type: 'child.settled', name: 'alpha' },
   { type: 'child.settled', name: 'beta' },

@@ -1,4 +1,5 @@
 /** The contract of the engines, against all three; and the faults of those that are processes. */
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createNatsEngine } from '../../../src/adapters/fleet-nats.js';
 import { createRedisEngine } from '../../../src/adapters/fleet-redis.js';
@@ -56,7 +57,7 @@ describeEngines('what the engine promises', (kind) => {
   });
 
   it('keeps fleets of other namespaces apart.', async () => {
-    const other = server.connect({ namespace: 'other' });
+    const other = server.connect({ namespace: 'other', timeoutMs: 5_000 });
     await Promise.all([a.put('apart', 'here'), other.put('apart', 'there')]);
     expect(await a.get('apart')).toMatchObject({ value: 'here' });
     await other.close();
@@ -199,6 +200,29 @@ describeEngines('a fault', (kind) => {
     await late.close();
     await settled;
     await expect(late.get('x')).rejects.toMatchObject({ code: 'engine-unavailable' });
+  });
+});
+
+describeEngine('nats', 'reads', () => {
+  useLeakCheck();
+
+  it('E2: go to the leader of a stream, never to a copy that may lag behind.', async () => {
+    const server = await EngineServer.start('nats');
+    const engine = server.connect();
+    const other = await connect({ servers: server.host });
+    const asked: string[] = [];
+    other.subscribe('$JS.API.>', { callback: (_, { subject }) => void asked.push(subject) });
+    await other.flush();
+    await engine.put('x/y', 'here');
+    expect(await engine.get('x/y')).toMatchObject({ value: 'here' });
+    const stop = await engine.watch('x/', () => {});
+    await engine.take('x', 1, 1);
+    await other.flush();
+    expect(asked.filter((subject) => subject.includes('.DIRECT.'))).toEqual([]);
+    expect(asked).toContain('$JS.API.STREAM.MSG.GET.KV_tests');
+    await stop();
+    await Promise.all([engine.close(), other.close()]);
+    await server.remove();
   });
 });
 

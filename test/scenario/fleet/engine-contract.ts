@@ -117,6 +117,23 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
     expect(one).toEqual(['*', 'new']);
   },
 
+  'E3: a watch that begins while an entry changes hears its last value.': async (a, b) => {
+    const startedAt = performance.now();
+    for (let round = 0; round < 20; round += 1) {
+      let last: string | undefined;
+      await a.put('e3 busy/x', `${round}`);
+      const changing = (async () => {
+        for (let i = 0; i < 5; i += 1) await a.put('e3 busy/x', `${round}.${i}`);
+      })();
+      const stop = await b.watch('e3 busy/', (_, value) => (last = value));
+      await changing;
+      await eventually(() => (last === `${round}.4` ? true : undefined));
+      await stop();
+    }
+    // Each of them begins at once, and not when it is tried again.
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
+  },
+
   'E4: a lease has one holder, who renews it and gives it back.': async (a, b) => {
     const first = await held(a, 'e4/x', 'a');
     expect(await b.acquire('e4/x', 'b', TTL_MS)).toBeUndefined();
@@ -218,6 +235,8 @@ export const CONTRACT: Readonly<Record<string, Contract>> = {
     const waits = await Promise.all(takes);
     expect(waits.filter((waitMs) => waitMs === 0)).toHaveLength(5);
     expect(waits.every((waitMs) => waitMs <= 60_000)).toBe(true);
+    const many = Array.from({ length: 60 }, (_, i) => (i % 2 ? a : b).take('e9 many', 60, 60_000));
+    expect(new Set(await Promise.all(many))).toEqual(new Set([0]));
     expect(await a.take('e9 quick', 1, 1)).toBe(0);
     await eventually(async () => ((await b.take('e9 quick', 1, 1)) === 0 ? true : undefined));
   },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
+import { childSpec, ManagerDriver, type ManagerDriverOptions } from '../../support/manager-driver.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 
 /** Five remote servers that were ready and are lost together; the budget allows two retries at once and one per second. */
-async function lostTogether(): Promise<ManagerDriver> {
-  const driver = new ManagerDriver({ retryBurst: 2, retryEveryMs: 1_000 });
+async function lostTogether(input: ManagerDriverOptions = {}): Promise<ManagerDriver> {
+  const driver = new ManagerDriver({ retryBurst: 2, retryEveryMs: 1_000, ...input });
   await driver.start(...NAMES.map((name) => childSpec(name, { transport: 'http' })));
   await driver.bringUp(...NAMES);
   for (const name of NAMES) await driver.lose(name, 'retry');
@@ -88,5 +88,46 @@ describe('the retry budget', () => {
     expect(driver.context).toMatchObject({ waiting: [], retries: 2 });
     expect(driver.clock.pending).toEqual([]);
     expect(retried(driver)).toEqual(['a', 'b']);
+  });
+});
+
+describe('the retry budget of a host in a fleet', () => {
+  const asking = (driver: ManagerDriver): string[] =>
+    driver.context.waiting.filter(({ asksFleet }) => asksFleet === true).map(({ name }) => name);
+  const allow = async (driver: ManagerDriver, name: string): Promise<unknown> =>
+    driver.send({ type: 'retry.allowed', name });
+
+  it('lets a server retry that has its share here and is allowed by the fleet, in any order.', async () => {
+    const driver = await lostTogether({ sharesRetries: true });
+    expect([retried(driver), asking(driver)]).toEqual([[], ['a', 'b']]);
+    await allow(driver, 'c');
+    await allow(driver, 'b');
+    await allow(driver, 'b');
+    expect([retried(driver), asking(driver)]).toEqual([['b'], ['a']]);
+    await driver.advance(1_000);
+    expect(asking(driver)).toEqual(['a', 'c']);
+    await allow(driver, 'c');
+    expect([retried(driver), driver.waiting]).toEqual([
+      ['b', 'c'],
+      ['a', 'd', 'e'],
+    ]);
+  });
+
+  it('delays no request of a user, and nobody asks for a server that was stopped.', async () => {
+    const driver = await lostTogether({ sharesRetries: true });
+    await driver.command('a', { type: 'connection.restart' });
+    await driver.bringDown('a');
+    await driver.settle('a', 'resolveConfig');
+    await driver.command('b', { type: 'connection.stop', reason: 'stop' });
+    expect([retried(driver), asking(driver)]).toEqual([['a'], []]);
+    await allow(driver, 'b');
+    expect(retried(driver)).toEqual(['a']);
+  });
+
+  it('ends with the troupe.', async () => {
+    const driver = await lostTogether({ sharesRetries: true });
+    await driver.stop();
+    await allow(driver, 'a');
+    expect([retried(driver), driver.waiting, driver.clock.pending]).toEqual([[], [], []]);
   });
 });

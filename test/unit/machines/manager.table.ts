@@ -28,6 +28,8 @@ child.leftStart                    | .       | .               | stays          
 child.leftStart (without slot)     | .       | .               | ignored              | ignored  | ignored | .
 child.settled                      | .       | .               | stays                | ignored  | ignored | .
 child.settled (the last)           | .       | .               | running              | ignored  | ignored | .
+retry.allowed                      | .       | .               | stays                | stays    | ignored | .
+retry.allowed (to nobody)          | .       | .               | ignored              | ignored  | ignored | .
 slot.expired                       | .       | .               | stays                | stays    | .       | .
 cores.idle                         | .       | .               | stays                | stays    | .       | .
 clock.jumped                       | stays   | stays           | stays                | stays    | stays   | stays
@@ -50,6 +52,7 @@ network.changed (to the same)  | stays           | stays       | stays       | s
 child.wantsSlot                | stays           | stays       | stays       | stays            | stays          | stays
 child.wantsSlot (for a retry)  | stays           | stays       | refilling   | stays            | stays          | stays
 child.leftStart                | stays           | stays       | stays       | stays            | stays          | stays
+retry.allowed                  | stays           | stays       | refilling   | stays            | stays          | stays
 slot.expired                   | stays           | .           | stays       | stays            | stays          | stays
 cores.idle                     | stays           | .           | stays       | stays            | stays          | stays
 a child dies                   | stays           | stays       | stays       | stays            | stays          | stays

@@ -18,7 +18,7 @@ type State = (typeof STATES)[number];
 
 /** Two connections that share one start slot; while starting, alpha has it and beta comes later. */
 async function reach(state: State): Promise<ManagerDriver> {
-  const driver = new ManagerDriver({ startSlots: 1, inspect: edges.count });
+  const driver = new ManagerDriver({ startSlots: 1, sharesRetries: true, inspect: edges.count });
   if (state === 'idle') return driver;
   if (state === 'reading') {
     await driver.send({ type: 'manager.open' });
@@ -100,6 +100,11 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
     await driver.send(settled('alpha'));
     return driver.send(settled('beta'));
   },
+  'retry.allowed': async (driver) => {
+    await driver.send(WANTS_RETRY);
+    return driver.send({ type: 'retry.allowed', name: 'beta' });
+  },
+  'retry.allowed (to nobody)': sent({ type: 'retry.allowed', name: 'beta' }),
   'slot.expired': async (driver) => {
     await driver.send(WANTS_SLOT);
     return driver.send({ type: 'slot.expired', name: 'beta' });

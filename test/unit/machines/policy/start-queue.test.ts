@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { grantStarts, idleHolders, type Waiting } from '../../../../machines/policy/start-queue.js';
+import {
+  allowRetry,
+  grantStarts,
+  idleHolders,
+  type Waiting,
+} from '../../../../machines/policy/start-queue.js';
 
 const queue: fc.Arbitrary<Waiting[]> = fc
   .array(fc.record({ slot: fc.boolean(), retry: fc.boolean() }), { maxLength: 30 })
@@ -33,6 +38,30 @@ describe('the queue for start slots', () => {
         expect(granted.length + left.length).toBe(waiting.length);
         expect(count(granted, 'slot')).toBeLessThanOrEqual(Math.max(0, slots));
         expect(count(granted, 'retry')).toBeLessThanOrEqual(Math.max(0, retries));
+      }),
+    );
+  });
+
+  it('of a fleet: a retry takes its share here once, and starts when the fleet allows it.', () => {
+    fc.assert(
+      fc.property(queue, free, (waiting, { slots, retries }) => {
+        const here = grantStarts(waiting, { slots, retries, sharesRetries: true });
+        const asking = here.left.filter(({ asksFleet }) => asksFleet === true);
+        expect(count(here.granted, 'retry')).toBe(0);
+        expect(asking).toHaveLength(here.spent);
+        expect(here.spent).toBeLessThanOrEqual(Math.max(0, retries));
+
+        const free = { slots: 0, retries: 0, sharesRetries: true };
+        expect(grantStarts(here.left, free)).toMatchObject({ granted: [], spent: 0 });
+        const [first] = asking;
+        if (first === undefined) return;
+        const allowed = allowRetry(here.left, first.name);
+        expect(allowRetry(allowed, first.name)).toEqual(allowed);
+        expect(grantStarts(allowed, { ...free, slots: 1 }).granted).toContainEqual({
+          name: first.name,
+          slot: first.slot,
+          retry: false,
+        });
       }),
     );
   });

@@ -150,8 +150,9 @@ export function fileCatalogStore(folder: StoreFolder): CatalogStore {
       const place = await folder();
       makeFolder(place);
       await writeFileAtomic(file, text);
-      if (!isTidy) await removeOld(place);
+      if (isTidy) return;
       isTidy = true;
+      await removeOld(place);
     },
     delete: async (key) => rm(await fileOf(key), { force: true }),
   };

@@ -2,11 +2,14 @@
  * Delayed work, one piece at a time for each key. Of the pieces requested while another waits or runs, only the latest
  * is done.
  *
- * W1. The first piece begins in the next turn of the event loop, and so does an urgent one; any other begins at least
- *     `pauseMs` after the one before ended.
+ * W1. The first piece of a key and an urgent one begin when nothing has been requested for `CALM_MS`: a start of many servers
+ *     requests one for each, and they run in one pass after it. Any other piece begins at least `pauseMs` after the one
+ *     before ended.
  * W2. `flush` begins the rest at once and resolves when it is done. After that nothing begins and no timer is left.
  */
 import type { Clock } from '../ports.js';
+
+const CALM_MS = 100;
 
 type Work = () => Promise<void>;
 
@@ -21,6 +24,9 @@ interface Turn {
 
 export class CacheWrites {
   readonly #turns = new Map<string, Turn>();
+  /** What begins when it is calm. */
+  readonly #soon = new Set<Turn>();
+  #calm: unknown;
   #isOver = false;
 
   constructor(
@@ -47,6 +53,7 @@ export class CacheWrites {
 
   async flush(): Promise<void> {
     this.#isOver = true;
+    this.clock.clearTimeout(this.#calm);
     await Promise.all([...this.#turns.values()].map((turn) => this.#finish(turn)));
   }
 
@@ -59,8 +66,18 @@ export class CacheWrites {
     if (turn.next === undefined || turn.running !== undefined || turn.timer !== undefined) return;
     const { doneAt } = turn;
     const passedMs = doneAt === undefined ? this.pauseMs : Math.max(0, this.clock.now() - doneAt);
-    if (turn.isUrgent || passedMs >= this.pauseMs) this.#begin(turn);
+    if (turn.isUrgent || passedMs >= this.pauseMs) this.#beginSoon(turn);
     else turn.timer = this.clock.setTimeout(() => this.#begin(turn), this.pauseMs - passedMs);
+  }
+
+  #beginSoon(turn: Turn): void {
+    if (this.#soon.has(turn)) return;
+    this.#soon.add(turn);
+    this.clock.clearTimeout(this.#calm);
+    this.#calm = this.clock.setTimeout(() => {
+      for (const each of this.#soon) this.#begin(each);
+      this.#soon.clear();
+    }, CALM_MS);
   }
 
   #begin(turn: Turn): void {
@@ -69,7 +86,6 @@ export class CacheWrites {
   }
 
   async #run(turn: Turn): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
     const work = turn.next;
     turn.next = undefined;
     turn.isUrgent = false;

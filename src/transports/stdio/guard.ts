@@ -9,7 +9,7 @@
  *     starts meanwhile, and ends when it is no longer needed.
  * D2. A group is removed from its list when it is proven gone, since its number may then be reused.
  * D3. A guard that died is replaced at the next spawn, and gets every group again. A host that died without a guard leaves
- *     marked servers (`owner-mark.ts`). The next host ends them a moment after its first spawn.
+ *     marked servers (`owner-mark.ts`). The next host ends them a moment after its first spawns.
  * D4. Without a guard (no `sh`) servers run all the same; that is reported once.
  *
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
@@ -118,12 +118,16 @@ export class Guard {
 const NOWHERE: GuardLocation = { cover: () => {}, leave: () => Promise.resolve() };
 const guard = new Guard((onFailure) => startGuard(ownMark(), onFailure));
 let hasSwept = false;
+let nextSweep: NodeJS.Timeout | undefined;
 
-/** Looks for the servers of dead hosts once, when the first servers have had time to start. */
+/** Looks for the servers of dead hosts once, when no server has been started for a moment: the search reads every process. */
 function sweepOnce(): void {
   if (hasSwept) return;
-  hasSwept = true;
-  setTimeout(() => void sweep(isOfDeadHost, endMarked), SWEEP_DELAY_MS).unref();
+  clearTimeout(nextSweep);
+  nextSweep = setTimeout(() => {
+    hasSwept = true;
+    void sweep(isOfDeadHost, endMarked);
+  }, SWEEP_DELAY_MS).unref();
 }
 
 /** A guard that runs until its `stdin` is closed. That pipe is closed on exec: no server can inherit it. */

@@ -5,6 +5,7 @@ import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
 const PAUSE_MS = 1_000;
+const CALM_MS = 100;
 
 function begin() {
   const clock = createControlledClock();
@@ -25,15 +26,27 @@ describe('deferred work', () => {
     ask('a', 'one');
     await Promise.resolve();
     expect(done).toEqual([]);
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     expect(done).toEqual(['a one']);
     expect(clock.pending).toEqual([]);
   });
 
-  it('runs twice in a burst: the first time at once, and the last one after a pause.', async () => {
+  it('of many keys begins when no further key has come for a moment.', async () => {
+    const { clock, done, ask } = begin();
+    for (const key of ['a', 'b', 'c']) {
+      ask(key, '1');
+      await clock.advance(CALM_MS - 1);
+    }
+    expect(done).toEqual([]);
+    await clock.advance(1);
+    expect(done).toEqual(['a 1', 'b 1', 'c 1']);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('runs twice in a burst: the first time soon, and the last one after a pause.', async () => {
     const { clock, done, ask } = begin();
     ask('a', '0');
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     for (let round = 1; round <= 100; round += 1) {
       ask('a', String(round));
       await clock.advance(5);
@@ -45,10 +58,10 @@ describe('deferred work', () => {
   it('does not delay other keys.', async () => {
     const { clock, done, ask } = begin();
     ask('a', '1');
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     ask('a', '2');
     ask('b', '1');
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     expect(done).toEqual(['a 1', 'b 1']);
     await clock.advance(PAUSE_MS);
     expect(done).toEqual(['a 1', 'b 1', 'a 2']);
@@ -58,7 +71,7 @@ describe('deferred work', () => {
     const { clock, writes, done, ask } = begin();
     const gate = createGate();
     writes.ask('a', () => gate.promise);
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     ask('a', '2');
     await clock.advance(10 * PAUSE_MS);
     expect(done).toEqual([]);
@@ -70,11 +83,11 @@ describe('deferred work', () => {
   it('that is pending is done by a flush, which leaves no timer and starts nothing new.', async () => {
     const { clock, writes, done, ask } = begin();
     ask('a', '1');
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     ask('a', '2');
     ask('b', '1');
     await writes.flush();
-    expect(done).toEqual(['a 1', 'b 1', 'a 2']);
+    expect(done).toEqual(['a 1', 'a 2', 'b 1']);
     expect(clock.pending).toEqual([]);
     ask('a', '3');
     await clock.advance(10 * PAUSE_MS);
@@ -85,7 +98,7 @@ describe('deferred work', () => {
     const { clock, writes, done, ask } = begin();
     const gate = createGate();
     writes.ask('a', () => gate.promise);
-    await clock.advance(0);
+    await clock.advance(CALM_MS);
     ask('a', '2');
     let isFlushed = false;
     const flushing = writes.flush().then(() => (isFlushed = true));

@@ -13,6 +13,8 @@ import { sampleFailure } from '../../support/sample-failures.js';
 import { tool } from '../../support/scripted-server.js';
 
 const START = 5_000_000_000;
+/** A list is written when no other has come for this long. */
+const CALM_MS = 100;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 interface BenchOptions {
@@ -190,7 +192,7 @@ describe('a cached list', () => {
     await bench.cache.recall('a');
     await bench.cache.recall('b');
     bench.list('b', 'write');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     for (const name of ['a', 'b']) {
       bench.catalogs.delete(name);
       await bench.cache.recall(name);
@@ -222,7 +224,7 @@ describe('a cached list', () => {
     const gate = createGate();
     const bench = new Bench({ store: { ...store, get: (key) => gate.promise.then(() => store.get(key)) } });
     const recalling = bench.cache.recall('a');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(bench.asked).toEqual(['key-a']);
     bench.catalogs.replace('a', [tool('new')]);
     gate.open();
@@ -287,8 +289,8 @@ describe('the list of a server', () => {
   it('is stored for the next run, with the time.', async () => {
     const bench = new Bench();
     bench.list('a', 'read');
-    await bench.clock.advance(0);
-    expect(await bench.store.get('key-a')).toEqual({ savedAt: START, tools: [tool('read')] });
+    await bench.clock.advance(CALM_MS);
+    expect(await bench.store.get('key-a')).toEqual({ savedAt: START + CALM_MS, tools: [tool('read')] });
     await bench.cache.close();
   });
 
@@ -300,7 +302,7 @@ describe('the list of a server', () => {
     expect(bench.put).toEqual([]);
     await bench.clock.advance(DAY_MS);
     bench.list('a', 'read');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(bench.put).toEqual(['key-a']);
     expect((await bench.store.get('key-a'))?.savedAt).toBeGreaterThan(START + DAY_MS);
   });
@@ -319,7 +321,7 @@ describe('the list of a server', () => {
   it('is written even shortly before the end.', async () => {
     const bench = new Bench();
     bench.list('a', 'one');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     bench.list('a', 'two');
     await bench.cache.close();
     expect((await bench.store.get('key-a'))?.tools).toEqual([tool('two')]);
@@ -371,7 +373,7 @@ describe('the list of a server', () => {
   it('with a secret is not stored even if its server is removed before the write.', async () => {
     const bench = new Bench({ secret: 'key-12345678' });
     bench.list('a', 'read');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     bench.keep('a', [tool('x', { description: 'reads with key-12345678.' })]);
     bench.forget();
     await bench.cache.close();
@@ -391,7 +393,7 @@ describe('the list of a server', () => {
       },
     });
     for (const name of ['a', 'b', 'c']) bench.list(name, 'read');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(bench.problems).toEqual([expect.stringContaining('no space left')]);
     isBroken = false;
     bench.list('a', 'other');
@@ -426,7 +428,7 @@ describe('cached resources and prompts', () => {
     bench.extras.replace('a', 'prompts', [PROMPT]);
     bench.extras.replace('a', 'resources', []);
     bench.list('a', 'read');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(await bench.store.get('key-a')).toMatchObject({ prompts: [PROMPT], resources: [] });
     const next = new Bench({ store: bench.store });
     await next.cache.warm(['a']);
@@ -439,14 +441,14 @@ describe('cached resources and prompts', () => {
   it('are written at once although the tools were written just before, and changes of them are not.', async () => {
     const bench = new Bench();
     bench.list('a', 'read');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     bench.extras.replace('a', 'prompts', [PROMPT]);
     bench.cache.keep('a', 'key-a');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(bench.put).toHaveLength(2);
     bench.extras.replace('a', 'prompts', []);
     bench.cache.keep('a', 'key-a');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     expect(bench.put).toHaveLength(2);
     await bench.clock.advance(30_000);
     expect(bench.put).toHaveLength(3);
@@ -456,7 +458,7 @@ describe('cached resources and prompts', () => {
     const bench = new Bench();
     bench.extras.replace('a', 'resources', [RESOURCE]);
     bench.list('a');
-    await bench.clock.advance(0);
+    await bench.clock.advance(CALM_MS);
     const next = new Bench({ store: bench.store });
     await next.cache.warm(['a']);
     expect(next.names('a')).toBeUndefined();

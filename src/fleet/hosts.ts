@@ -1,21 +1,17 @@
 /**
- * Who is in the fleet: one sealed entry `host/ID` for each host, which writes it again every five seconds.
+ * Who is in the fleet: one entry `host/ID` for each host, which it writes again every five seconds.
  *
- * I1. A reader judges a host by its own timers: if it hears nothing of it for 15 s, the host is gone. No clocks of two
- *     machines are compared. A reader that was frozen counts that as one second.
- * I2. The time in which the engine cannot be reached does not count: what was known stays known.
- * I3. A reader removes an entry that nobody has written for 60 s.
- * I4. A host that left is no longer among the hosts, but its address stays known for as long as a host may be silent: an
- *     engine that has lost its data removes entries as well, and those hosts are still there.
- * I5. A host that hears that its own entry is gone writes it at once; a host that does not listen does so within five
- *     seconds.
+ * A host that left, or whose entry was lost with the data of the engine, is not among the hosts, but its address stays known
+ * for a time. A host that hears that its own entry is gone writes it at once; one that does not listen, within five seconds.
  */
 import { randomBytes } from 'node:crypto';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
 import { systemClock, type Clock } from '../ports.js';
 import { parseUrl } from '../text/parse-url.js';
-import { call, type FleetEngine, type StopFleet } from './engine.js';
+import { call, type FleetEngine } from './engine.js';
 import type { FleetKey } from './fleet-key.js';
+import { LivingEntries } from './living-entries.js';
+import { RepeatedEntry } from './repeated-entry.js';
 import { SealedEntries } from './sealed-entries.js';
 
 /** What a host says of itself. */
@@ -60,7 +56,7 @@ export interface FleetHosts {
    * Says that this host is there, and keeps saying it until `leave`. Replaces what it said before. Never rejects: what
    * could not be written is written within five seconds.
    *
-   * @param host What it says. Its `address` defaults to the one of the fleet.
+   * @param host What it says. The `address` of `createFleet` takes precedence over its own.
    */
   announce(host: Omit<FleetHost, 'id'>): Promise<void>;
   /** This host leaves: its entry is removed. Never rejects: if the engine is gone, others notice after 15 seconds. */
@@ -68,14 +64,6 @@ export interface FleetHosts {
 }
 
 const PREFIX = 'host/';
-const BEAT_MS = 5_000;
-const TICK_MS = 1_000;
-/** Seconds without a word after which a host is gone. */
-const GONE_AFTER = 15;
-/** Seconds without a word after which its entry is removed. */
-const REMOVED_AFTER = 60;
-/** Changes within this time are one. */
-const TOGETHER_MS = 100;
 
 export interface HostsParts {
   readonly engine: FleetEngine;
@@ -85,163 +73,58 @@ export interface HostsParts {
   readonly clock?: Clock;
 }
 
-/** What a reader knows of one entry. */
-interface Seen {
-  host: FleetHost | undefined;
-  /** Whether the engine has the entry. */
-  isStored: boolean;
-  /** Seconds without a word, counted while the engine could be reached. */
-  quiet: number;
-}
+type Watcher = (hosts: ReadonlyMap<string, FleetHost>) => void;
 
 export class Hosts implements FleetHosts {
   readonly self = randomBytes(8).toString('hex');
-  readonly #engine: FleetEngine;
-  readonly #key: FleetKey;
+  readonly #parts: HostsParts & { readonly clock: Clock };
   readonly #entries: SealedEntries;
-  readonly #address: string | undefined;
-  readonly #clock: Clock;
-  readonly #seen = new Map<string, Seen>();
-  readonly #watchers = new Set<(hosts: ReadonlyMap<string, FleetHost>) => void>();
-  #watching: Promise<StopFleet> | undefined;
-  #isHeard = false;
-  #tick: unknown;
-  #telling: unknown;
-  #said: FleetHost | undefined;
-  #beat: unknown;
-  /** Writes are in order. */
-  #written: Promise<void> = Promise.resolve();
+  readonly #own: RepeatedEntry;
+  readonly #watchers = new Set<Watcher>();
+  /** While somebody watches. */
+  #living: LivingEntries<FleetHost> | undefined;
 
-  constructor({ engine, key, address, clock = systemClock }: HostsParts) {
-    this.#engine = engine;
-    this.#key = key;
-    this.#entries = new SealedEntries(engine, key);
-    this.#address = address;
-    this.#clock = clock;
+  constructor({ clock = systemClock, ...parts }: HostsParts) {
+    this.#parts = { ...parts, clock };
+    this.#entries = new SealedEntries(parts.engine, parts.key);
+    this.#own = new RepeatedEntry({ entries: this.#entries, name: PREFIX + this.self, clock });
   }
 
   async addressOf(host: string): Promise<string | undefined> {
-    const seen = this.#seen.get(host);
-    if (seen !== undefined) return seen.quiet < GONE_AFTER ? seen.host?.address : undefined;
+    const known = this.#living?.find(host);
+    if (known !== undefined) return known.isGone ? undefined : known.value?.address;
     const { value } = await this.#entries.recall(PREFIX + host);
     return (value as FleetHost | undefined)?.address;
   }
 
-  watch(onChange: (hosts: ReadonlyMap<string, FleetHost>) => void): () => void {
+  watch(onChange: Watcher): () => void {
     // The same function may watch twice.
-    const watcher = (hosts: ReadonlyMap<string, FleetHost>): void => call(onChange, hosts);
+    const watcher: Watcher = (hosts) => call(onChange, hosts);
     this.#watchers.add(watcher);
-    if (this.#watching === undefined) this.#listen();
-    else if (this.#isHeard) watcher(this.#present());
+    if (this.#living?.isHeard === true) watcher(this.#living.present);
+    this.#living ??= new LivingEntries<FleetHost>({
+      ...this.#parts,
+      prefix: PREFIX,
+      onChange: (now) => [...this.#watchers].forEach((each) => each(now)),
+      onRemoved: (id) => {
+        if (id === this.self) void this.#own.again();
+      },
+    });
     return () => {
-      if (this.#watchers.delete(watcher) && this.#watchers.size === 0) this.#stopListening();
+      if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+      this.#living?.stop();
+      this.#living = undefined;
     };
   }
 
-  async announce(host: Omit<FleetHost, 'id'>): Promise<void> {
-    const address = host.address ?? this.#address;
-    this.#said = { ...host, ...(address !== undefined && { address }), id: this.self };
-    await this.#say();
+  announce(host: Omit<FleetHost, 'id'>): Promise<void> {
+    const address = this.#parts.address ?? host.address;
+    return this.#own.say({ ...host, ...(address !== undefined && { address }), id: this.self });
   }
 
-  async leave(): Promise<void> {
-    this.#clock.clearTimeout(this.#beat);
-    if (this.#said === undefined) return;
-    this.#said = undefined;
-    this.#written = this.#written.then(() => this.#engine.remove(PREFIX + this.self)).catch(() => {});
-    await this.#written;
+  leave(): Promise<void> {
+    return this.#own.end();
   }
-
-  #say(): Promise<void> {
-    this.#clock.clearTimeout(this.#beat);
-    this.#beat = this.#clock.setTimeout(() => void this.#say(), BEAT_MS);
-    this.#written = this.#written
-      .then(async () => {
-        if (this.#said !== undefined) await this.#entries.write(PREFIX + this.self, this.#said);
-      })
-      .catch(() => {});
-    return this.#written;
-  }
-
-  #listen(): void {
-    const watching = this.#engine.watch(PREFIX, (name, sealed) => this.#hear(name, sealed));
-    this.#watching = watching;
-    this.#tick = this.#clock.setTimeout(() => this.#count(), TICK_MS);
-    const heard = (): void => {
-      if (this.#watching !== watching) return;
-      this.#isHeard = true;
-      this.#tell();
-    };
-    // It rejects only if the engine is closed.
-    watching.then(heard, () => {});
-  }
-
-  #stopListening(): void {
-    this.#watching?.then((stop) => stop()).catch(() => {});
-    this.#watching = undefined;
-    this.#isHeard = false;
-    for (const timer of [this.#tick, this.#telling]) this.#clock.clearTimeout(timer);
-    this.#telling = undefined;
-    this.#seen.clear();
-  }
-
-  #hear(name: string, sealed: string | undefined): void {
-    if (this.#watchers.size === 0) return;
-    const id = name.slice(PREFIX.length);
-    const before = this.#seen.get(id);
-    if (sealed === undefined) {
-      if (before !== undefined) before.isStored = false;
-      if (id === this.self && this.#said !== undefined) void this.#say();
-      return this.#tellSoon();
-    }
-    const host = this.#open(name, sealed);
-    this.#seen.set(id, { host, isStored: true, quiet: 0 });
-    if (JSON.stringify(host) !== JSON.stringify(isThere(before) ? before?.host : undefined)) this.#tellSoon();
-  }
-
-  /** Undefined if it was sealed with another key: then it is no host of this fleet. */
-  #open(name: string, sealed: string): FleetHost | undefined {
-    try {
-      return JSON.parse(this.#key.open(name, sealed)) as FleetHost;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #count(): void {
-    this.#tick = this.#clock.setTimeout(() => this.#count(), TICK_MS);
-    if (!this.#engine.isUp || !this.#isHeard) return;
-    for (const [id, seen] of this.#seen) {
-      seen.quiet += 1;
-      if (seen.quiet === GONE_AFTER) this.#tellSoon();
-      if (seen.quiet >= GONE_AFTER && !seen.isStored) this.#seen.delete(id);
-      // If it fails, it is tried again after the next second.
-      if (seen.quiet >= REMOVED_AFTER) this.#engine.remove(PREFIX + id).catch(() => {});
-    }
-  }
-
-  #tellSoon(): void {
-    if (!this.#isHeard) return;
-    this.#telling ??= this.#clock.setTimeout(() => this.#tell(), TOGETHER_MS);
-  }
-
-  #tell(): void {
-    this.#clock.clearTimeout(this.#telling);
-    this.#telling = undefined;
-    const hosts = this.#present();
-    for (const watcher of [...this.#watchers]) watcher(hosts);
-  }
-
-  #present(): ReadonlyMap<string, FleetHost> {
-    const hosts = new Map<string, FleetHost>();
-    for (const [id, seen] of this.#seen)
-      if (isThere(seen) && seen.host !== undefined) hosts.set(id, seen.host);
-    return hosts;
-  }
-}
-
-function isThere(seen: Seen | undefined): boolean {
-  return seen !== undefined && seen.isStored && seen.quiet < GONE_AFTER;
 }
 
 /** Throws a `TypeError` for an address that is none, or that has a secret in it. */

@@ -9,7 +9,7 @@ import {
   type RefusedSignature,
 } from '../../fleet/signed-request.js';
 import type { Clock } from '../../ports.js';
-import { CLIENT_HOST_HEADER, NOT_HERE } from './hand-over.js';
+import { NOT_HERE } from './hand-over.js';
 import type { Refused } from './http-answers.js';
 import { SESSION_HEADER } from './http-client-session.js';
 
@@ -32,8 +32,7 @@ export class FleetRequests {
   }
 
   /**
-   * Verifies a request that says it is signed. After that its headers are the signed ones, and its `Host` is the one of the
-   * client. Returns the refusal.
+   * Verifies a request that says it is signed. After that its headers are the signed ones. Returns the refusal.
    */
   receive(request: IncomingMessage, purpose: string): Refused | undefined {
     const { method = '', url: path = '', headers } = request;
@@ -47,8 +46,7 @@ export class FleetRequests {
     );
     if (!verdict.isValid) return refusedFor(verdict.reason);
     if (!this.#seen.isNew(verdict.nonce, now)) return refusedFor('replayed');
-    const { [CLIENT_HOST_HEADER]: host, ...others } = verdict.headers;
-    request.headers = host === undefined ? others : { ...others, host };
+    request.headers = verdict.headers;
     this.#signed.set(request, verdict);
     return undefined;
   }

@@ -2,7 +2,8 @@
  * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet.
  *
  * L1. A request that another host handed on is answered here or with status 421; it is never handed on again.
- * L2. Whoever hands on has checked the client's access, and so does the host that answers.
+ * L2. Both hosts check the client's token. `Host` and `Origin` are checked where the client comes in: a signed request has
+ *     passed that.
  * L3. A host that nobody listens at, or that is no longer in the fleet, has no sessions: 404, so that clients begin anew. A host that
  *     cannot be reached may still have them: 503, and nothing was sent.
  * L4. A host that drains hands new sessions, and requests without a session, on to a host that is up. Its own sessions move
@@ -34,7 +35,7 @@ const OUT_OF_REACH: Refused = {
   headers: { 'retry-after': '1' },
 };
 const CHANGED: Refused = { status: 403, error: 'The signature of the fleet is refused: changed.' };
-const NO_BODY = new Uint8Array();
+const NO_BODY: Uint8Array = new Uint8Array();
 /** Hosts that are asked one after the other to take a new session. */
 const MOST_TRIES = 3;
 
@@ -81,10 +82,16 @@ export class FleetSessions {
   /** Why a request that claims to come from another host is refused; undefined if it is accepted, or claims nothing. */
   receive(request: IncomingMessage, path: string): Refused | undefined {
     const isOfHosts = path === SESSIONS_PATH;
-    if (!isOfHosts && request.headers[SIGNATURE_HEADER] === undefined) return undefined;
+    const isSigned = request.headers[SIGNATURE_HEADER] !== undefined && !path.startsWith('/fleet/');
+    if (!isOfHosts && !isSigned) return undefined;
     const refused = this.#requests.receive(request, isOfHosts ? 'move' : 'pass');
     if (refused !== undefined) this.#logger.warn('A signed request was refused.', { reason: refused.error });
     return refused;
+  }
+
+  /** Whether another host has handed it on. */
+  isPassedOn(request: IncomingMessage): boolean {
+    return this.#requests.isSigned(request);
   }
 
   /** Why the body of a signed request is refused; undefined if it is accepted. */
@@ -93,7 +100,11 @@ export class FleetSessions {
   }
 
   /** Answers a request for a session that is not here. */
-  async answerElsewhere({ request, response }: PassableRequest, id: string, body?: Uint8Array): Promise<void> {
+  async answerElsewhere(
+    { request, response }: PassableRequest,
+    id: string,
+    body?: Uint8Array,
+  ): Promise<void> {
     if (this.#requests.isSigned(request)) return refuse(response, MISSING_HERE);
     const origin = hostOfSession(id);
     if (origin === undefined) return refuse(response, SESSION_OVER);
@@ -112,9 +123,12 @@ export class FleetSessions {
     refuse(response, isOutOfReach ? OUT_OF_REACH : SESSION_OVER);
   }
 
-  /** Hands on what any host can answer, to one that is up. False if there is none, or if it was handed on before. */
+  /** While this host drains: hands on what any host can answer, to one that is up. False if there is none. */
   async passToAny({ request, response }: PassableRequest, body: Uint8Array): Promise<boolean> {
-    if (this.#requests.isSigned(request)) return false;
+    if (this.#requests.isSigned(request)) {
+      refuse(response, MISSING_HERE);
+      return true;
+    }
     const passed = toPassed(request, body);
     for (const peer of this.#others().slice(0, MOST_TRIES)) {
       const outcome = await this.#handOver.pass(peer, passed, response);
@@ -148,11 +162,6 @@ export class FleetSessions {
     const params = isJsonObject(message) ? message['params'] : undefined;
     const { key, hosts } = this.#fleet;
     return isJsonObject(params) && hostOfState(key, params['requestState']) === hosts.self;
-  }
-
-  /** Says that this host takes no new sessions. */
-  async drain(): Promise<void> {
-    await this.#fleet.hosts.drain();
   }
 
   /**
@@ -190,14 +199,15 @@ export class FleetSessions {
   }
 
   async #bring(id: string, snapshot: object): Promise<boolean> {
-    const taker = this.#hosts.get(this.#moved.known(id) ?? '');
-    if (taker?.address === undefined) return false;
+    const taker = this.#moved.known(id) ?? '';
+    const address = await this.#fleet.hosts.addressOf(taker).catch(() => undefined);
+    if (address === undefined) return false;
     const body = Buffer.from(JSON.stringify(snapshot));
     const headers = { 'content-type': 'application/json' };
     const passed = { purpose: 'move', method: 'POST', path: SESSIONS_PATH, headers, body };
-    const status = await this.#handOver.ask({ id: taker.id, address: taker.address }, passed);
+    const status = await this.#handOver.ask({ id: taker, address }, passed);
     if (status !== 200)
-      this.#logger.warn('A session could not move.', { host: taker.id, status: status ?? 'none' });
+      this.#logger.warn('A session could not move.', { host: taker, status: status ?? 'none' });
     return status === 200;
   }
 
@@ -211,7 +221,12 @@ export class FleetSessions {
   /** The hosts that take sessions, each in its turn first. */
   #others(): readonly Peer[] {
     const { self } = this.#fleet.hosts;
-    const peers = [...this.#hosts.values()].flatMap(({ id, address, state }) =>
+    let hosts = this.#hosts;
+    // Of changes, a watch hears a little later.
+    this.#fleet.hosts.watch((now) => {
+      hosts = now;
+    })();
+    const peers = [...hosts.values()].flatMap(({ id, address, state }) =>
       id !== self && state === 'up' && address !== undefined ? [{ id, address }] : [],
     );
     this.#turn += 1;

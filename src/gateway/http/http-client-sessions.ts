@@ -217,7 +217,11 @@ export class HttpSessions {
     clock.clearTimeout(timer);
   }
 
-  async #move(id: string, { http, subject, path, server }: Open, { bring, turns, signal }: Moving): Promise<void> {
+  async #move(
+    id: string,
+    { http, subject, path, server }: Open,
+    { bring, turns, signal }: Moving,
+  ): Promise<void> {
     await abortable(http.conversation.settled(), signal);
     await turns.take(signal);
     try {

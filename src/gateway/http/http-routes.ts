@@ -99,7 +99,7 @@ export class HttpRoutes {
     if (unsigned !== undefined) return refuse(response, unsigned);
     if (fleet !== undefined && path === SESSIONS_PATH) return this.#take(request, response, fleet);
     const { headers } = request;
-    const refusal = access.refusal(headers);
+    const refusal = fleet?.isPassedOn(request) === true ? undefined : access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
       response.setHeader('access-control-allow-origin', headers.origin);
@@ -245,7 +245,11 @@ export class HttpRoutes {
   }
 
   async #answerElsewhere(exchange: Exchange, body?: Uint8Array): Promise<void> {
-    await this.#options.fleet?.answerElsewhere(exchange, String(exchange.request.headers[SESSION_HEADER]), body);
+    await this.#options.fleet?.answerElsewhere(
+      exchange,
+      String(exchange.request.headers[SESSION_HEADER]),
+      body,
+    );
   }
 
   /** The session that the request names, or the refusal. */

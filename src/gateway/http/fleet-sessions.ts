@@ -99,28 +99,35 @@ export class FleetSessions {
     return this.#requests.isIntact(request, body) ? undefined : CHANGED;
   }
 
-  /** Answers a request for a session that is not here. */
+  /** Answers a request for a session that is not here. False if it may have come here by now. */
   async answerElsewhere(
     { request, response }: PassableRequest,
     id: string,
     body?: Uint8Array,
-  ): Promise<void> {
-    if (this.#requests.isSigned(request)) return refuse(response, MISSING_HERE);
+  ): Promise<boolean> {
+    const { self } = this.#fleet.hosts;
     const origin = hostOfSession(id);
-    if (origin === undefined) return refuse(response, SESSION_OVER);
+    if (origin === undefined) return false;
+    if (this.#requests.isSigned(request)) {
+      refuse(response, MISSING_HERE);
+      return true;
+    }
     const passed = toPassed(request, body);
-    const tried = new Set([this.#fleet.hosts.self]);
+    const tried = new Set<string>();
     const places = [() => this.#moved.known(id), () => origin, () => this.#moved.find(id)];
     let isOutOfReach = false;
     for (const placeOf of places) {
       const host = await placeOf();
       if (host === undefined || tried.has(host)) continue;
       tried.add(host);
+      if (host === self) continue;
       const outcome = await this.#pass(host, passed, response);
-      if (outcome === 'answered' || response.destroyed) return;
+      if (outcome === 'answered' || response.destroyed) return true;
       if (outcome === 'out-of-reach') isOutOfReach = true;
     }
+    if (tried.has(self)) return false;
     refuse(response, isOutOfReach ? OUT_OF_REACH : SESSION_OVER);
+    return true;
   }
 
   /** While this host drains: hands on what any host can answer, to one that is up. False if there is none. */

@@ -17,11 +17,10 @@ export async function startRoundRobin(host: string): Promise<RoundRobin> {
     request: http.IncomingMessage,
     body: string,
     response: http.ServerResponse,
-    tries: number,
+    places: readonly number[],
   ): void => {
-    turn += 1;
-    const port = front.ports[turn % front.ports.length];
-    if (port === undefined || tries > front.ports.length) return void response.writeHead(502).end();
+    const [port, ...others] = places;
+    if (port === undefined) return void response.writeHead(502).end();
     const { method, url, headers } = request;
     const on = http.request(
       { host: '127.0.0.1', port, method, path: url, headers: { ...headers, host }, agent: false },
@@ -33,14 +32,17 @@ export async function startRoundRobin(host: string): Promise<RoundRobin> {
       },
     );
     on.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') pass(request, body, response, tries + 1);
+      if (error.code === 'ECONNREFUSED') pass(request, body, response, others);
       else response.destroy();
     });
     response.once('close', () => on.destroy());
     on.end(body);
   };
   const server = http.createServer((request, response) => {
-    void text(request).then((body) => pass(request, body, response, 1));
+    turn += 1;
+    const first = turn % front.ports.length;
+    const places = [...front.ports.slice(first), ...front.ports.slice(0, first)];
+    void text(request).then((body) => pass(request, body, response, places));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -65,9 +65,13 @@ function load(call: (message: string) => Promise<unknown>) {
       const answer = await call(message).catch((error: unknown) => String(error));
       if (JSON.stringify(answer).includes(`Echo: ${message}`)) continue;
       failed.push(JSON.stringify(answer));
+      return;
     }
   };
   const work = Promise.all([1, 2, 3, 4].map(one));
+  ends.push(async () => {
+    isOver = true;
+  });
   return {
     failed,
     get count() {
@@ -76,7 +80,7 @@ function load(call: (message: string) => Promise<unknown>) {
     /** Resolves after some more calls. */
     more: async () => {
       const until = count + 50;
-      while (count < until) await new Promise((resolve) => void setImmediate(resolve));
+      while (count < until && failed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     end: async () => {
       isOver = true;
@@ -92,7 +96,7 @@ describeEngine('redis', 'replicas of a gateway', () => {
     const redis = `redis://${engine.host}`;
     const front = await startRoundRobin('mcp.example.com');
     ends.push(() => front.close());
-    let replicas = await Promise.all([start(redis), start(redis)]);
+    let replicas: readonly Process[] = await Promise.all([start(redis), start(redis)]);
     front.ports = replicas.map(({ port }) => port);
 
     const old = new OldClient({ name: 'old', version: '1' });
@@ -108,8 +112,8 @@ describeEngine('redis', 'replicas of a gateway', () => {
     ends.push(() => Promise.all([old.close(), neu.close()]));
 
     const loads = [
-      load((message) => old.callTool({ name: 'quick__echo', arguments: { message } })),
-      load((message) => neu.callTool({ name: 'quick__echo', arguments: { message } })),
+      load((message) => old.callTool({ name: 'mcp__quick__echo', arguments: { message } })),
+      load((message) => neu.callTool({ name: 'mcp__quick__echo', arguments: { message } })),
     ];
     const session = transport.sessionId ?? '';
     const first = replicas.find(({ host }) => session.startsWith(`${host}.`));

@@ -113,6 +113,7 @@ export { createMemoryReviewStore } from './review/review-store.js';
 export type { RememberedTool, ReviewStore } from './review/review-store.js';
 
 export type { ReviewedServer } from './catalog/catalogs.js';
+export { inspectFleet, type InspectFleetOptions } from './inspector/inspect-fleet.js';
 export type { Inspection, InspectOptions } from './inspector/inspection.js';
 
 export type { LogSink } from './event-log/record/record-options.js';

@@ -26,7 +26,11 @@ export const PROGRAMS = [
     program: 'redis-server',
     package: 'redis-server',
     isRequired: true,
-    tests: [`${FLEET}/engine-contract.test.ts > redis: `, `${FLEET}/stores.test.ts > redis: `],
+    tests: [
+      `${FLEET}/engine-contract.test.ts > redis: `,
+      `${FLEET}/stores.test.ts > redis: `,
+      'test/browser/visualizer-hosts.test.ts > redis: ',
+    ],
   },
   {
     program: 'nats-server',

@@ -1,5 +1,6 @@
 /** Creates the troupe of a command, with the servers that it needs, and runs its work. */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
+import type { Fleet } from '../fleet/stores.js';
 import type { AuthOptions } from '../auth/auth-options.js';
 import { createFileTrustStore } from '../trust/trust-store.js';
 import type { RecordTarget } from '../event-log/record/record-options.js';
@@ -36,6 +37,8 @@ export interface TroupeChoice {
   readonly record?: RecordTarget | undefined;
   /** Default: none. */
   readonly telemetry?: Telemetry | undefined;
+  /** The fleet of which it is a host. Default: none. */
+  readonly fleet?: Fleet | undefined;
   /** Gets what happens, instead of notes. Default: notes for a person. */
   readonly logger?: Logger | undefined;
 }
@@ -61,7 +64,7 @@ export function toTroupeOptions(
   choice: TroupeChoice = {},
 ): Omit<TroupeOptions, 'handlers' | 'capabilities'> {
   const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
-  const { askInput, logger, record, telemetry, review: mode = 'report' } = choice;
+  const { askInput, fleet, logger, record, telemetry, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
@@ -74,6 +77,7 @@ export function toTroupeOptions(
     review: { mode, store: createFileReviewStore() },
     auth,
     ...(askInput === undefined ? {} : { askInput }),
+    ...(fleet === undefined ? {} : { fleet }),
     ...(record === undefined ? {} : { record }),
     ...(telemetry === undefined ? {} : { telemetry }),
     ...(logger === undefined ? {} : { logger }),

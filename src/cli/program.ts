@@ -39,7 +39,7 @@ import {
 import { relay } from './background/relay.js';
 import { manyLines, oneLine, Terminal, watchReaders } from './output/terminal.js';
 import { addBackground } from './declarations/declare-background.js';
-import { addCommand, logFormatOption, type Act, type Work } from './declarations/declare.js';
+import { addCommand, fleetOption, logFormatOption, type Act, type Work } from './declarations/declare.js';
 import { addCompletion } from './declarations/declare-completion.js';
 import { EXIT_CODES, VARIABLES } from './declarations/environment.js';
 import { addEditing } from './declarations/declare-editing.js';
@@ -186,12 +186,13 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
     .option('--record-bodies', 'also record message contents, with arguments and results; secrets are masked')
     .option('--inspect [port]', 'serve the inspection page, on this computer only', toPort)
     .addOption(logFormatOption())
+    .addOption(fleetOption())
     .option('--stately', "serve a page that sends states and events to Stately's hosted inspector")
     .addOption(
       new Option(
         '--background',
         'keep the connections in the background, where call, tools, read and the like use them',
-      ).conflicts(['inspect', 'stately', 'logFormat']),
+      ).conflicts(['inspect', 'stately', 'logFormat', 'fleet']),
     )
     .option(
       '--idle <duration>',

@@ -9,15 +9,11 @@ import { currentCharts } from '../event-log/record/make-recorder.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import { PACKAGE } from '../package.js';
 import type { Clock } from '../ports.js';
+import { INSPECTION_PURPOSE } from './inspection-request.js';
 import type { FleetHost, FleetHosts } from './hosts.js';
 import { requestKeys, SeenNonces, SIGNATURE_HEADER, verifyRequest } from './signed-request.js';
 import type { Fleet } from './stores.js';
 import { SummarySender, type SummaryRow } from './summaries.js';
-
-/** What the signature of a viewer's request is for. */
-export const INSPECTION_PURPOSE = 'inspect';
-/** Where the gateway of a host shows its stream. */
-export const INSPECTION_PATH = '/fleet/inspection';
 
 /** Changes of the counts are told together. */
 const TELL_AFTER_MS = 1_000;

@@ -1,5 +1,5 @@
 /** The data behind an inspection server: a running troupe, or a recorded log. */
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Refused } from './inspector-answers.js';
 import {
   type CommandAnswer,
@@ -27,8 +27,16 @@ export interface InspectionSource {
   log(followed?: AbortSignal): LogText;
   /** Undefined for a source that takes no commands and has no tools. */
   readonly live?: LiveQuestions;
+  /** Undefined for a source that has no hosts. */
+  readonly hosts?: HostStreams;
   /** Ends its streams and tells every page why. */
   close(why: string): Promise<void>;
+}
+
+/** The hosts of a fleet. */
+export interface HostStreams {
+  /** The messages of the live inspection of that host, until the signal aborts. */
+  open(host: string, gone: AbortSignal): Promise<Readable | Refused>;
 }
 
 export interface LiveQuestions {

@@ -19,6 +19,7 @@ const MAX_WORD = 500;
 const MAX_STREAMS = 5;
 
 const NO_LIVE: Refused = { status: 404, error: 'This is a log: it takes no commands and lists no tools.' };
+const NO_HOSTS: Refused = { status: 404, error: 'This is no fleet: it has no hosts.' };
 const NO_BRIDGE: Refused = { status: 404, error: "There is no bridge to Stately's inspector here." };
 const TOO_MANY: Refused = { status: 503, error: `${MAX_STREAMS} pages are open already. Close one.` };
 const TOO_LONG: Refused = { status: 413, error: `The body is longer than ${MAX_BODY} bytes.` };
@@ -75,7 +76,7 @@ export class Routes {
     if (!allows(methods, request, response)) return;
     switch (url.pathname) {
       case INSPECTION_PATHS.stream:
-        return this.#stream(exchange, (page) => this.#source.watch(page));
+        return this.#watch(exchange);
       case STATELY_STREAM:
         return this.#stately(exchange);
       case INSPECTION_PATHS.command:
@@ -87,6 +88,20 @@ export class Routes {
       default:
         return refuse(response, { status: 404, error: 'There is no such address.' });
     }
+  }
+
+  async #watch(exchange: Exchange): Promise<void> {
+    const { request, response, url } = exchange;
+    const host = url.searchParams.get('host');
+    if (host === null || request.method === 'HEAD')
+      return this.#stream(exchange, (page) => this.#source.watch(page));
+    if (this.#source.hosts === undefined) return refuse(response, NO_HOSTS);
+    if (this.#streams >= MAX_STREAMS) return refuse(response, TOO_MANY);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const stream = await this.#source.hosts.open(host, gone.signal);
+    if (isRefused(stream)) return refuse(response, stream);
+    this.#stream(exchange, (page) => void pipeline(stream, page).catch(() => {}));
   }
 
   #stately(exchange: Exchange): void {

@@ -10,6 +10,8 @@
  * I3. Everything is redacted before it becomes a message. Call arguments and results are in none.
  */
 import type { StateValue } from 'xstate';
+import type { FleetHost } from '../fleet/hosts.js';
+import type { SummaryRow } from '../fleet/summaries.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { ChartModel } from '../charts/chart-model.js';
 
@@ -21,7 +23,10 @@ export const INSPECTION_PROTOCOL = 2;
  * the fragment of its own address. A refused request is answered with a status of 400 or more and a `Refusal`.
  */
 export const INSPECTION_PATHS = {
-  /** `GET`: one `InspectionMessage` a line (application/x-ndjson) until either side ends it. */
+  /**
+   * `GET`: one `InspectionMessage` a line (application/x-ndjson) until either side ends it. Of a fleet, `?host=ID` is the stream
+   * of that host.
+   */
   stream: '/api/stream',
   /** `POST` a `CommandRequest`: answers a `CommandAnswer`. Live only. */
   command: '/api/command',
@@ -45,8 +50,8 @@ export interface Hello {
   readonly kind: 'hello';
   readonly protocol: number;
   readonly package: { readonly name: string; readonly version: string };
-  /** `live`: a running troupe, which takes commands. `file`: a log that was opened. */
-  readonly mode: 'live' | 'file';
+  /** `live`: a running troupe. `file`: a log that was opened. `fleet`: the hosts of a fleet; no log follows. */
+  readonly mode: 'live' | 'file' | 'fleet';
   /** For the title: the name of the file, or of the process. */
   readonly title: string;
   /** The charts of this package, by name. */
@@ -58,7 +63,7 @@ export interface Hello {
    * that.
    */
   readonly aliveEveryMs?: number;
-  /** Live only: the page is shown by another process, which takes no commands and lists no tools. */
+  /** Live only: it takes no commands and lists no tools. */
   readonly isReadOnly?: boolean;
 }
 
@@ -87,6 +92,26 @@ export interface InspectedStatus extends ServerStatus {
   readonly review: StateValue | null;
 }
 
+/** All hosts of a fleet, also those that are gone for a short time. At once, then after changes. The last one counts. */
+export interface HostRows {
+  readonly kind: 'hosts';
+  readonly at: number;
+  readonly hosts: readonly InspectedHost[];
+}
+
+/** A host of a fleet. `gone`: it has said nothing for 15 seconds, or has left. */
+export interface InspectedHost extends Omit<FleetHost, 'state'> {
+  readonly state: FleetHost['state'] | 'gone';
+  /** Empty until its first summary, and of a host that is gone. */
+  readonly servers: readonly InspectedServer[];
+}
+
+/** A server of a host. */
+export interface InspectedServer extends Omit<SummaryRow, 'forMs'> {
+  /** When its state changed, by the clock of this process, milliseconds since the epoch; null if it is not known. */
+  readonly since: number | null;
+}
+
 /** The page was too slow and missed entries. A header and snapshots follow. */
 export interface Resync {
   readonly kind: 'resync';
@@ -105,7 +130,7 @@ export interface SessionEnd {
   readonly why: string;
 }
 
-export type InspectionMessage = Hello | LogLines | StatusRows | Resync | Alive | SessionEnd;
+export type InspectionMessage = Hello | LogLines | StatusRows | HostRows | Resync | Alive | SessionEnd;
 
 /** A command for a connection, from a person. */
 export interface CommandRequest {

@@ -22,6 +22,7 @@ import { DetailsView } from './views/details-view.js';
 import { EventsView } from './views/events-view.js';
 import { FleetView } from './views/fleet-view.js';
 import { Header } from './views/header.js';
+import { HostsView } from './views/hosts-view.js';
 import { KeysHelp } from './views/keys-help.js';
 import { Scrubber } from './views/scrubber.js';
 import { SequenceView } from './views/sequence-view.js';
@@ -58,7 +59,13 @@ export function App() {
         <Header />
         <KeysHelp />
         <Banners page={page} />
-        {isShown && page.link.kind !== 'reading' ? <Stage page={page} /> : <Waiting page={page} />}
+        {page.source.kind === 'fleet' ? (
+          <HostsView />
+        ) : isShown && page.link.kind !== 'reading' ? (
+          <Stage page={page} />
+        ) : (
+          <Waiting page={page} />
+        )}
       </div>
     </MomentProvider>
   );
@@ -120,9 +127,16 @@ function Banners({ page }: { page: Page }) {
   return (
     <section class="banners" aria-label="Notices">
       <LinkNote />
-      {link.kind === 'lost' && source.kind === 'live' && (
+      {link.kind === 'lost' && source.kind !== 'file' && source.kind !== 'none' && (
         <p class="banner warn" role="alert">
-          <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
+          <strong>
+            {link.mayReturn
+              ? 'Disconnected.'
+              : source.kind === 'fleet'
+                ? 'The inspection has ended.'
+                : 'The troupe has ended.'}
+          </strong>{' '}
+          {link.why}{' '}
           {link.mayReturn ? 'Reconnecting; you see the last known state.' : 'You can still view its past.'}
         </p>
       )}

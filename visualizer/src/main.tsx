@@ -47,6 +47,9 @@ function hear(news: News): void {
     case 'status':
       state.change({ statuses: new Map(news.rows.map((row) => [row.server, row])) });
       break;
+    case 'hosts':
+      state.change({ hosts: news.hosts });
+      break;
     case 'progress':
       state.change({ link: { kind: 'reading', share: news.share } });
       break;
@@ -136,7 +139,8 @@ if (root !== null)
         state,
         log,
         layouts,
-        runtime: access === undefined ? undefined : new Runtime(access),
+        runtime: access === undefined || access.host !== undefined ? undefined : new Runtime(access),
+        host: access?.host,
         open: (files) => open(files, files.map(({ name }) => name).join(', ')),
       }}
     >

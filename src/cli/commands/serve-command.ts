@@ -23,6 +23,7 @@ import { systemClock, type Logger } from '../../ports.js';
 import { messageOf } from '../../text/error-message.js';
 import { readConfiguration } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError, listenForReload, listenForStop } from '../exit.js';
+import { fleetOf } from '../fleet-of-flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
 import { JsonLog } from '../output/json-log.js';
 import type { Terminal } from '../output/terminal.js';
@@ -94,7 +95,8 @@ async function serveServers(
   ])
     log.warn(warning);
   if (names.length === 0) log.warn(NO_SERVER);
-  const options = toTroupeOptions(flags, configuration, { watch: true });
+  const joined = await fleetOf(flags);
+  const options = toTroupeOptions(flags, configuration, { watch: true, ...joined });
   const telemetry = await registeredTelemetry((why) => log.warn(why));
   const gateway = createGateway({
     ...options,
@@ -144,6 +146,7 @@ async function serveServers(
   } finally {
     isOver = true;
     await gateway.close({ requestDrainMs: 0 });
+    await joined?.close();
     stopListening();
     stopReloading();
     events.unsubscribe();

@@ -6,6 +6,7 @@ import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { Troupe } from '../../runtime/troupe.js';
 import { askForInputs } from '../prompts/ask-for-inputs.js';
 import { readConfiguration } from '../configured-servers.js';
+import { fleetOf, type FleetFlags } from '../fleet-of-flags.js';
 import { EXIT, type ExitCode, UsageError } from '../exit.js';
 import { isOfTheFiles } from '../output/plain-lines.js';
 import type { RecordOptions } from '../../event-log/record/record-options.js';
@@ -27,7 +28,7 @@ import { showInspection } from '../output/show-inspection.js';
 import { opened } from '../taken-port.js';
 import { registeredTelemetry } from '../registered-telemetry.js';
 
-export interface UpFlags extends Flags, InspectionFlags {
+export interface UpFlags extends Flags, FleetFlags, InspectionFlags {
   /** The file for the event log. */
   readonly record?: string;
   /** Megabytes after which a new file begins. */
@@ -65,7 +66,8 @@ export async function up(
   const telemetry = await registeredTelemetry((why) =>
     log === undefined ? terminal.note(oneLine(`troupe: ${why}`)) : log.warn(why),
   );
-  const choice = { watch: true, record, askInput, telemetry, logger: log };
+  const joined = await fleetOf(flags);
+  const choice = { watch: true, record, askInput, telemetry, logger: log, ...joined };
   const troupe = makeTroupe(flags, configuration, terminal, choice);
   const note =
     flags.verbose || log !== undefined
@@ -83,6 +85,7 @@ export async function up(
     });
   } finally {
     view.close();
+    await joined?.close();
   }
 }
 

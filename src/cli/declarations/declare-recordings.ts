@@ -30,10 +30,11 @@ function addReplay(program: Command, act: Act): void {
 }
 
 function addInspect(program: Command, act: Act): void {
-  addCommand(program, 'inspect', "show a log, or a running 'up --inspect', in the browser")
+  addCommand(program, 'inspect', "show a log, a running 'up --inspect' or a fleet, in the browser")
     .argument('[log...]', 'logs and reports of one or more recordings; default: the running process')
-    .option('--port <port>', 'port for the page of a log; default: any free port', toPort)
+    .option('--port <port>', 'port for the page of a log or a fleet; default: any free port', toPort)
     .option('--pid <number>', "process id, if several 'up --inspect' are running", toPid)
+    .option('--fleet [url]', 'show all hosts that share this engine; default: $TROUPE_FLEET')
     .option('--no-open', 'do not open a browser')
     .action(async (logs: string[], _, command: Command) => {
       const { inspect } = await import('../recordings/inspect-command.js');

@@ -18,7 +18,7 @@ import { toListenAddress } from '../arguments/listen-address.js';
 import { applyVariables } from '../arguments/serve-variables.js';
 import type { Host } from '../host.js';
 import type { ServeFlags } from '../serving/serve-flags.js';
-import { addCommand, logFormatOption, type Act } from './declare.js';
+import { addCommand, fleetOption, logFormatOption, type Act } from './declare.js';
 
 export function addServe(program: Command, act: Act, { env, stdin }: Pick<Host, 'env' | 'stdin'>): void {
   addCommand(program, 'serve', 'serve all servers as one MCP server over stdin and stdout')
@@ -71,6 +71,8 @@ export function addServe(program: Command, act: Act, { env, stdin }: Pick<Host, 
       'on shutdown, refuse only new sessions for this time, until load balancers have noticed; default: 0',
       toMilliseconds,
     )
+    .addOption(fleetOption())
+    .option('--fleet-address <url>', 'where the other hosts reach this one; default: where it listens', toUrl)
     .addOption(logFormatOption())
     .action(async (_, command: Command) => {
       const variables = applyVariables(command, env);

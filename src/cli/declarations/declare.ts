@@ -13,6 +13,14 @@ export function addCommand(program: Command, name: string, description: string):
   return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
 }
 
+/** `undefined` is the variable, or no fleet. */
+export function fleetOption(): Option {
+  return new Option(
+    '--fleet <url>',
+    'join the hosts that share this engine, redis://… or nats://…, with the key in $TROUPE_FLEET_KEY; default: $TROUPE_FLEET',
+  );
+}
+
 /** `undefined` is text. */
 export function logFormatOption(): Option {
   return new Option(

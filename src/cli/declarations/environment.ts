@@ -12,6 +12,9 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   TROUPE_SERVE_TOKEN: "token that HTTP clients of 'serve' must send",
   'TROUPE_SERVE_*':
     "flags of 'serve': TROUPE_SERVE_HTTP is --http, TROUPE_SERVE_FAIL_CLOSED is --fail-closed, and so on",
+  TROUPE_FLEET: "engine of the fleet that 'up' and 'serve' join, and that 'inspect --fleet' shows",
+  TROUPE_FLEET_KEY:
+    'key of the fleet: 32 random bytes in base64, the same on every host; several with commas',
   NO_COLOR: 'if set, no colors',
   FORCE_COLOR: 'if set, colors even if the output is no terminal',
   TROUPE_CACHE: "folder for the lists of tools; 'off' stores none",

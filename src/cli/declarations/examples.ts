@@ -53,6 +53,7 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
   inspect: [
     ['inspect session.jsonl', 'a log in the browser, while it grows'],
     ['inspect web-1.jsonl web-2.jsonl', 'two hosts on one timeline'],
+    ['inspect --fleet redis://redis.example.com', 'all hosts that run now'],
   ],
   report: [['report session.jsonl', 'one file for whoever looks into an incident']],
   config: [['config', 'each server, and the file that it comes from']],

@@ -4,9 +4,11 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { readLog } from '../../event-log/format/read-log.js';
 import { FileSource } from '../../inspector/file-source.js';
+import type { InspectionSource } from '../../inspector/inspection-source.js';
 import { inspectionFolder, runningInspections, type FoundInspection } from '../../inspector/registration.js';
 import { openInspectionServer } from '../../inspector/inspection-server.js';
 import { systemClock } from '../../ports.js';
+import { fleetOf, FLEET_VARIABLE } from '../fleet-of-flags.js';
 import { EXIT, type ExitCode, UsageError, listenForStop } from '../exit.js';
 import type { Flags } from '../arguments/flags.js';
 import { checkReadTwice, runsOfLogs } from '../replay-files.js';
@@ -19,13 +21,15 @@ export interface InspectFlags extends Flags {
   readonly port?: number;
   /** Id of the process to attach to. Default: the only one. */
   readonly pid?: number;
+  /** The engine of a fleet; true is the one of the variable. Default: no fleet is shown. */
+  readonly fleet?: string | true;
   /** Whether to open a browser at a desktop. Default true. */
   readonly open?: boolean;
 }
 
 /**
- * With a log, serves it until Ctrl-C. Without one, prints the address of the running inspection, or returns
- * `EXIT.failed` if there is none. Throws a `UsageError` if the file is not a log, or if several inspections run and
+ * With a log or a fleet, serves it until Ctrl-C. Without one, prints the address of the running inspection, or returns
+ * `EXIT.failed` if there is none. Throws a `UsageError` if the file is not a log, if the fleet cannot be used, or if several inspections run and
  * none was chosen.
  */
 export async function inspect(
@@ -33,6 +37,7 @@ export async function inspect(
   terminal: Terminal,
   logs: readonly string[],
 ): Promise<ExitCode> {
+  if (flags.fleet !== undefined) return serveFleet(flags, terminal, logs);
   return logs.length === 0 ? attach(flags, terminal) : serve(flags, terminal, logs);
 }
 
@@ -71,6 +76,33 @@ async function serve(flags: InspectFlags, terminal: Terminal, logs: readonly str
     parts: parts.map(({ source }) => source() as string | Uint8Array),
   }));
   const source = new FileSource(shownRuns, title, systemClock, runs.find(({ report }) => report)?.report);
+  return serveUntilStopped(source, title, flags, terminal);
+}
+
+async function serveFleet(
+  flags: InspectFlags,
+  terminal: Terminal,
+  logs: readonly string[],
+): Promise<ExitCode> {
+  if (logs.length > 0) throw new UsageError('--fleet shows hosts, and no log: give one of them.');
+  const joined = await fleetOf(typeof flags.fleet === 'string' ? { fleet: flags.fleet } : {});
+  if (joined === undefined) throw new UsageError(`--fleet needs an address, or ${FLEET_VARIABLE}.`);
+  const { FleetSource } = await import('../../inspector/fleet-source.js');
+  try {
+    const title = 'Fleet';
+    const source = new FleetSource({ fleet: joined.fleet, clock: systemClock, title });
+    return await serveUntilStopped(source, title, flags, terminal);
+  } finally {
+    await joined.close();
+  }
+}
+
+async function serveUntilStopped(
+  source: InspectionSource,
+  title: string,
+  flags: InspectFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
   const server = await opened(openInspectionServer({ source, clock: systemClock, port: flags.port ?? 0 }));
   const shown = { title, mode: 'file', url: server.url, opens: mayOpen(flags) } as const;
   const forget = await showInspection(shown, terminal);

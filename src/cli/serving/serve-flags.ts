@@ -2,10 +2,11 @@
 import { isLoopback } from '../../text/host-reach.js';
 import type { OfferMode } from '../../search/offer.js';
 import type { Flags, LogFormat } from '../arguments/flags.js';
+import type { FleetFlags } from '../fleet-of-flags.js';
 import type { ListenAddress } from '../arguments/listen-address.js';
 import { UsageError } from '../exit.js';
 
-export interface ServeFlags extends Flags {
+export interface ServeFlags extends Flags, FleetFlags {
   /** The port, or `true` for any free port. */
   readonly http?: number | true;
   readonly host?: string;
@@ -43,6 +44,7 @@ const OF_HTTP = {
   require: '--require',
   metrics: '--metrics',
   drainDelay: '--drain-delay',
+  fleetAddress: '--fleet-address',
 } as const satisfies { readonly [K in keyof ServeFlags]?: string };
 
 /** Throws a `UsageError` that names the flag, or the variable that sets it. */

@@ -10,6 +10,7 @@ import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Readiness } from '../readiness.js';
 import type { FleetSessions } from './fleet-sessions.js';
+import type { FleetViewers } from './fleet-viewers.js';
 import { SESSIONS_PATH } from './session-id.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
@@ -57,6 +58,7 @@ const CORS_READABLE = 'mcp-session-id, www-authenticate';
 
 export interface RoutesOptions {
   readonly access: HttpAccess;
+  readonly viewers: FleetViewers;
   readonly sessions: HttpSessions;
   readonly exchanges: HttpExchanges;
   /** Undefined without other hosts. */
@@ -88,13 +90,14 @@ export class HttpRoutes {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { access, fleet, oauth, origin } = this.#options;
+    const { access, fleet, oauth, origin, viewers } = this.#options;
     const { method, url = '' } = request;
     const [path = ''] = url.split('?');
     const isProbe = PROBES.has(path) && (method === 'GET' || method === 'HEAD');
     if (isProbe) return this.#probed(path, request, response);
     // A proxy, or a client, finds another process by its next connection.
     if (this.#options.isDraining()) response.setHeader('connection', 'close');
+    if (viewers.answer(request, response)) return this.#options.admitted(request.socket);
     const unsigned = fleet?.receive(request, path);
     if (unsigned !== undefined) return refuse(response, unsigned);
     if (fleet !== undefined && path === SESSIONS_PATH) return this.#take(request, response, fleet);

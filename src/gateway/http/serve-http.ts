@@ -28,6 +28,7 @@ import { HttpExchanges } from './http-exchanges.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
 import { listen } from './listen.js';
+import { FleetViewers } from './fleet-viewers.js';
 import { checkHttpOptions, hostName, type ServeHttpOptions } from './serve-http-options.js';
 import { parseUrl } from '../../text/parse-url.js';
 
@@ -144,8 +145,10 @@ export async function serveHttp(
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   let closing: Promise<void> | undefined;
   let isDraining = false;
+  const viewers = new FleetViewers(gateway.troupe?.inside.membership, own);
   const routes = new HttpRoutes({
     access,
+    viewers,
     sessions,
     exchanges,
     fleet,
@@ -169,14 +172,15 @@ export async function serveHttp(
   let moved: Promise<void> | undefined;
   const drain = (): void => {
     isDraining = true;
+    viewers.drain();
     sessions.drain();
-    gateway.troupe?.inside.membership?.drains();
     moved ??= sessions.moveAll(gracePeriodMs, hurried);
   };
   const end = async (ms: number): Promise<void> => {
     const since = clock.now();
     const wasDraining = isDraining;
     drain();
+    viewers.close();
     await Promise.race([moved, hurried]);
     // A session that was in use for too long before.
     if (wasDraining && ms > 0) await sessions.moveAll(ms, hurried);

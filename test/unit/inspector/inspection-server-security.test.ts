@@ -313,6 +313,7 @@ describe('the inspection server withstands', () => {
     let sink: LogSink | undefined;
     const source = new LiveSource({
       history: 0,
+      isReadOnly: false,
       recorded: () => undefined,
       clock: systemClock,
       title: 'busy',

@@ -57,6 +57,7 @@ async function watchable({ history = 0 } = {}) {
     clock,
     title: 'test',
     history,
+    isReadOnly: false,
     recorded: () => undefined,
     // No Stately viewer is used in these tests.
     system: undefined as never,

@@ -4,7 +4,7 @@ import type { FoldedState } from '../../../src/event-log/replay/folded-actor.js'
 import type { LogReport } from '../../../src/event-log/format/report.js';
 import type { LogProblem } from '../../../src/event-log/format/read-log.js';
 import type { ChartModel } from '../../../src/charts/chart-model.js';
-import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { Hello, InspectedHost, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { EntryTest } from '../../../src/fixtures/entry-test.js';
 import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
 import type { CallList, CallQuery, CallView } from '../calls/call-views.js';
@@ -187,6 +187,7 @@ export type News =
   | { readonly news: 'hello'; readonly hello: Hello }
   | { readonly news: 'book'; readonly book: BookSummary }
   | { readonly news: 'status'; readonly at: number; readonly rows: readonly InspectedStatus[] }
+  | { readonly news: 'hosts'; readonly hosts: readonly InspectedHost[] }
   /** `share` is undefined if the length of the log is unknown. */
   | { readonly news: 'progress'; readonly share: number | undefined }
   /** `mayReturn`: it is reconnecting. */

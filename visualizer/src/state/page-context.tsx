@@ -14,6 +14,8 @@ export interface PageContext {
   readonly log: LogClient;
   readonly layouts: Layouts;
   readonly runtime: Runtime | undefined;
+  /** The host of a fleet that the page shows; undefined for anything else. */
+  readonly host: string | undefined;
   readonly open: (files: readonly File[]) => void;
 }
 

@@ -3,7 +3,7 @@
  *
  * Owns the choices of the person and the facts about the source. Does not own the log (`worker/`).
  */
-import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { Hello, InspectedHost, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { CallGroup, CallOrder } from '../calls/call-views.js';
 import { FIRST_COMPARISON, type Comparison } from '../compare/comparison.js';
 import type { BookSummary, Charts } from '../log/desk-messages.js';
@@ -28,7 +28,9 @@ export type View = (typeof VIEWS)[number];
 export type Source =
   | { readonly kind: 'none' }
   | { readonly kind: 'live'; readonly title: string }
-  | { readonly kind: 'file'; readonly title: string };
+  | { readonly kind: 'file'; readonly title: string }
+  /** All hosts of a fleet; there is no log. */
+  | { readonly kind: 'fleet'; readonly title: string };
 
 /** The state of the connection to the source. */
 export type Link =
@@ -96,6 +98,8 @@ export interface Page {
   readonly charts: Charts;
   readonly book: BookSummary | undefined;
   readonly statuses: ReadonlyMap<string, InspectedStatus>;
+  /** Of a fleet; undefined before they are known. */
+  readonly hosts: readonly InspectedHost[] | undefined;
   /** The viewed position; null follows the end. */
   readonly cursor: number | null;
   /** The moment is being dragged: nothing is animated on the way. */
@@ -133,6 +137,7 @@ export const EMPTY: Page = {
   charts: {},
   book: undefined,
   statuses: new Map(),
+  hosts: undefined,
   cursor: null,
   isScrubbing: false,
   clockAhead: 0,
@@ -191,8 +196,8 @@ export function isPast({ cursor }: Page): boolean {
 }
 
 /** Whether commands can be sent: a runtime is there, and the present is shown. */
-export function isCommandable({ source, link, cursor }: Page): boolean {
-  return source.kind === 'live' && link.kind === 'open' && cursor === null;
+export function isCommandable({ source, hello, link, cursor }: Page): boolean {
+  return source.kind === 'live' && hello?.isReadOnly !== true && link.kind === 'open' && cursor === null;
 }
 
 /** At its end the page follows new entries. */

@@ -11,6 +11,8 @@ export interface Access {
   /** Address of the page; paths of the protocol are below it. */
   readonly address: string;
   readonly token: string;
+  /** Of a fleet, the host whose stream is wanted. */
+  readonly host?: string;
 }
 
 /** The parts of a window that hold its key. */
@@ -42,7 +44,8 @@ export function takeAccess(window: KeyHolder): Access | undefined {
   // If the browser stores nothing, the address is the only place for it.
   if (given !== '' && keepKey(window, token))
     window.history.replaceState(null, '', rest === '' ? page : `${page}#${rest}`);
-  return { address: new URL('.', page).href, token };
+  const host = new URL(page).searchParams.get('host');
+  return { address: new URL('.', page).href, token, ...(host !== null && { host }) };
 }
 
 /** The key in a fragment; empty if there is none. It comes first, and is no `name=value`. */

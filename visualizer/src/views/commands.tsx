@@ -78,7 +78,7 @@ export function Commands({ name, allowed, hash, since, changedAt }: CommandsProp
     return { server: name, command, ...(isTrust && { hash }) };
   }
 
-  if (page.source.kind === 'file') return null;
+  if (page.source.kind === 'file' || page.hello?.isReadOnly === true) return null;
   return (
     <section class="commands" aria-label={`Commands for ${name}`}>
       <div class="command-row" role="group" aria-label="Commands">

@@ -2,6 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
 import { switchNaming } from '../state/naming.js';
+import { keyIn } from '../state/runtime.js';
 import { isPast, type Page } from '../state/page.js';
 import { useMoment, usePage, usePageContext, useTimes } from '../state/page-context.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
@@ -10,6 +11,7 @@ import { Icon } from '../parts/icon.js';
 
 export function Header() {
   const page = usePage();
+  const { host } = usePageContext();
   const { source, hello, book } = page;
   const title = source.kind === 'none' ? '' : source.title;
   return (
@@ -28,6 +30,11 @@ export function Header() {
           {title}
         </p>
       )}
+      {host !== undefined && (
+        <a class="all-hosts" href={`${window.location.pathname}${keyOnly(window.location.hash)}`}>
+          All hosts
+        </a>
+      )}
       <When page={page} />
       <div class="header-actions">
         <OpenButton />
@@ -38,6 +45,12 @@ export function Header() {
       </div>
     </header>
   );
+}
+
+/** The key is in the address if the browser stores nothing. */
+function keyOnly(hash: string): string {
+  const key = keyIn(hash);
+  return key === '' ? '' : `#${key}`;
 }
 
 /** Whether the present is shown. */

@@ -25,7 +25,7 @@ export function Tools({ status, catalog }: { status: InspectedStatus; catalog: s
       isOver = true;
     };
   }, [runtime, server, count, state, catalog, JSON.stringify(review)]);
-  if (count === 0) return null;
+  if (count === 0 || runtime === undefined) return null;
   return (
     <Fold title={`Tools (${count})`}>
       {typeof tools === 'string' ? (

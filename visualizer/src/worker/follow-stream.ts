@@ -156,8 +156,10 @@ export async function* readLines(
   }
 }
 
-function asked(path: string, { address, token }: Access, init: RequestInit): Promise<Response> {
-  return fetch(new URL(`.${path}`, address), {
+function asked(path: string, { address, token, host }: Access, init: RequestInit): Promise<Response> {
+  const url = new URL(`.${path}`, address);
+  if (host !== undefined) url.searchParams.set('host', host);
+  return fetch(url, {
     headers: { authorization: `Bearer ${token}` },
     cache: 'no-store',
     ...init,

@@ -59,6 +59,9 @@ function hear(message: InspectionMessage): void {
     case 'status':
       post({ news: 'status', at: message.at, rows: message.rows });
       break;
+    case 'hosts':
+      post({ news: 'hosts', hosts: message.hosts });
+      break;
     case 'resync':
       noteGrowth();
       break;

@@ -1,7 +1,7 @@
 /**
  * One client over streamable HTTP, as a transport (MCP specification, transports: streamable HTTP).
  *
- * Owns the streams of the session and its event log. Does not own HTTP requests: access, the choice of the session and
+ * Longer than 300 lines because the streams, the answers and the continuation share the same fields. Owns the streams of the session and its event log. Does not own HTTP requests: access, the choice of the session and
  * the limit of a body are decided before (`serve-http.ts`).
  *
  * H1. Every message goes to one stream: the stream of the request that it belongs to, or else the one that the client

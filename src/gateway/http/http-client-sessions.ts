@@ -1,5 +1,6 @@
 /**
- * The clients of one HTTP service: opens, finds and ends sessions.
+ * The clients of one HTTP service: opens, finds, moves and ends sessions. Longer than 300 lines because all of these change
+ * the same registry.
  *
  * S1. A session belongs to the subject that opened it and to the address where it was opened; for any other subject or
  *     address it does not exist.

@@ -1,4 +1,7 @@
-/** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
+/**
+ * The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, probes, and what
+ * hosts of a fleet ask each other. Longer than 300 lines because every refusal has a sentence of its own.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,7 +1,7 @@
 /**
  * Serves any number of clients over streamable HTTP (MCP specification 2025-11-25, transports).
  *
- * Owns the port and the life of requests. Does not own the answers (`http-routes.ts`), access (`http-access.ts`) nor
+ * Longer than 300 lines because its public functions have examples. Owns the port and the life of requests. Does not own the answers (`http-routes.ts`), access (`http-access.ts`) nor
  * sessions (`http-client-sessions.ts`).
  *
  * H1. A request needs the right `Host` and `Origin`, and the token if there is one. Only a health probe needs

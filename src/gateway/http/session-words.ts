@@ -1,6 +1,7 @@
 /** What a client has said so far that its session depends on, so that another host can continue the session. */
 import { isJsonObject } from '../../json/json-object.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '../../mcp/messages.js';
+import { asText } from '../../text/as-text.js';
 
 export type SessionWord = Pick<JSONRPCRequest, 'method' | 'params'>;
 
@@ -11,7 +12,7 @@ export class SessionWords {
   heard(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     const { method, params } = message;
-    const uri = isJsonObject(params) ? String(params['uri']) : '';
+    const uri = asText(isJsonObject(params) ? params['uri'] : undefined);
     const word = { method, ...(params !== undefined && { params }) };
     if (method === 'resources/subscribe' && this.#words.size < MOST) this.#words.set(`resource ${uri}`, word);
     else if (method === 'resources/unsubscribe') this.#words.delete(`resource ${uri}`);

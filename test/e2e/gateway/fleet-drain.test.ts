@@ -58,10 +58,10 @@ async function stop(child: ChildProcess, ended: Promise<[number | null]>): Promi
 /** Calls all the time, several at once, until it is stopped. */
 function load(call: (message: string) => Promise<unknown>) {
   const failed: string[] = [];
-  let [count, isOver] = [0, false];
+  const run = { count: 0, isOver: false };
   const one = async (worker: number): Promise<void> => {
-    while (!isOver) {
-      const message = `${worker}-${(count += 1)}`;
+    while (!run.isOver) {
+      const message = `${worker}-${(run.count += 1)}`;
       const answer = await call(message).catch((error: unknown) => String(error));
       if (JSON.stringify(answer).includes(`Echo: ${message}`)) continue;
       failed.push(JSON.stringify(answer));
@@ -70,20 +70,20 @@ function load(call: (message: string) => Promise<unknown>) {
   };
   const work = Promise.all([1, 2, 3, 4].map(one));
   ends.push(async () => {
-    isOver = true;
+    run.isOver = true;
   });
   return {
     failed,
     get count() {
-      return count;
+      return run.count;
     },
     /** Resolves after some more calls. */
     more: async () => {
-      const until = count + 50;
-      while (count < until && failed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      const until = run.count + 50;
+      while (run.count < until && failed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     end: async () => {
-      isOver = true;
+      run.isOver = true;
       await work;
     },
   };

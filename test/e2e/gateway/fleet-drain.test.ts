@@ -90,7 +90,7 @@ function load(call: (message: string) => Promise<unknown>) {
 }
 
 describeEngine('redis', 'replicas of a gateway', () => {
-  it('are replaced one after the other without a failed call', { timeout: 60_000 }, async () => {
+  it('are replaced one after the other without a failed call', { timeout: 120_000 }, async () => {
     const engine = await EngineServer.start('redis');
     ends.push(() => engine.remove());
     const redis = `redis://${engine.host}`;

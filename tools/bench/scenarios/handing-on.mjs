@@ -105,7 +105,7 @@ async function begin(agent, port) {
 async function timesOf(agent, port, session, count) {
   const times = [];
   for (let id = 1; id <= count; id += 1) {
-    const params = { name: 's0__tool_0', arguments: { text: `call ${id}` } };
+    const params = { name: 'mcp__s0__tool_0', arguments: { text: `call ${id}` } };
     const begun = performance.now();
     const { answer } = await post(agent, port, { id, method: 'tools/call', params }, session);
     times.push(performance.now() - begun);

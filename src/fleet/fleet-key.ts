@@ -18,19 +18,34 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-interface Key {
+/** One of the keys of a fleet, for one use. */
+export interface DerivedKey {
+  /** Eight digits of a hash. */
   readonly id: string;
   readonly bytes: Buffer;
 }
 
+/** The first signs or seals, and all verify or open. */
+export type DerivedKeys = readonly [DerivedKey, ...DerivedKey[]];
+
+type DerivableKeys = readonly [Buffer, ...Buffer[]];
+
 export class FleetKey {
-  readonly #keys: readonly [Key, ...Key[]];
+  readonly #given: DerivableKeys;
+  readonly #keys: DerivedKeys;
 
   /** Throws a `TypeError` that does not show the keys. */
   constructor(texts: readonly string[]) {
-    const [first, ...others] = texts.map(toKey);
+    const [first, ...others] = texts.map(toBytes);
     if (first === undefined) throw new TypeError(ADVICE);
-    this.#keys = [first, ...others];
+    this.#given = [first, ...others];
+    this.#keys = this.derive('troupe fleet entries');
+  }
+
+  /** Keys for one use, in the given order: the label keeps the uses apart (RFC 5869, HKDF). */
+  derive(label: string): DerivedKeys {
+    const [first, ...others] = this.#given;
+    return [toKey(first, label), ...others.map((each) => toKey(each, label))];
   }
 
   seal(name: string, text: string): string {
@@ -72,14 +87,17 @@ const ADVICE =
   "createFleet: 'key' must be 32 random bytes in base64 or as 64 hexadecimal digits, or a list of such keys; " +
   `without it, the variable ${KEY_VARIABLE} is read. 'openssl rand -base64 32' makes one.`;
 
-/** A key of its own for entries: the given one may have other uses. */
-function toKey(text: string): Key {
+function toBytes(text: string): Buffer {
   const given = typeof text === 'string' ? text.trim() : '';
   const isHex = /^[0-9a-f]{64}$/i.test(given);
-  const raw = /^[\w+/-]{43}=?$/.test(given)
+  const bytes = /^[\w+/-]{43}=?$/.test(given)
     ? Buffer.from(given, 'base64')
     : Buffer.from(isHex ? given : '', 'hex');
-  if (raw.length !== KEY_BYTES) throw new TypeError(ADVICE);
-  const bytes = Buffer.from(hkdfSync('sha256', raw, '', 'troupe fleet entries', KEY_BYTES));
+  if (bytes.length !== KEY_BYTES) throw new TypeError(ADVICE);
+  return bytes;
+}
+
+function toKey(given: Buffer, label: string): DerivedKey {
+  const bytes = Buffer.from(hkdfSync('sha256', given, '', label, KEY_BYTES));
   return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) };
 }

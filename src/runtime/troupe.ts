@@ -929,6 +929,7 @@ export class Troupe {
       forgetTelemetry,
       inspections,
       lifetime,
+      once,
       publisher,
       recordings,
       registry,
@@ -951,7 +952,7 @@ export class Troupe {
       const message = `${sessions.size} session(s) were not proven gone when the troupe closed.`;
       publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
     }
-    await signIns?.close();
+    await Promise.all([signIns?.close(), once?.close()]);
     servers.supervisor.dispose();
     await Promise.all([
       unfollowed,

@@ -21,6 +21,7 @@ import { requireKnown, type OptionNames } from '../text/option-names.js';
 import { toTrustedEntry, type TrustedEntry, type TrustStore } from '../trust/trust-store.js';
 import type { FleetEngine, FleetLease } from './engine.js';
 import { FleetKey, KEY_VARIABLE } from './fleet-key.js';
+import { checkAddress, Hosts, type FleetHosts } from './hosts.js';
 import { isUnavailable, SealedEntries } from './sealed-entries.js';
 
 /** Options of `createFleet`. */
@@ -37,9 +38,14 @@ export interface FleetOptions {
    * host. Default 10,000.
    */
   readonly leaseMs?: number;
+  /**
+   * Where the other hosts reach the gateway of this one, such as `http://10.0.0.7:8080`. Without one, they cannot ask this
+   * host anything.
+   */
+  readonly address?: string;
 }
 
-/** What the hosts of a fleet share: the option `fleet` of `createTroupe`. */
+/** What the hosts of a fleet share, and who they are: the option `fleet` of `createTroupe`. */
 export interface Fleet {
   /** Sign-ins, each renewed by one host at a time. */
   readonly tokens: TokenStore;
@@ -49,16 +55,22 @@ export interface Fleet {
   readonly reviews: ReviewStore;
   /** Lists of servers. */
   readonly catalogs: CatalogStore;
+  /** The hosts of the fleet. */
+  readonly hosts: FleetHosts;
+  /** The engine of its options. */
+  readonly engine: FleetEngine;
+  /** @internal */
+  readonly key: FleetKey;
 }
 
-const NAMES: OptionNames<FleetOptions> = { engine: true, key: true, leaseMs: true };
+const NAMES: OptionNames<FleetOptions> = { engine: true, key: true, leaseMs: true, address: true };
 const POLL_MS = 100;
 /** Longer than the requests of a holder may take. */
 const PATIENCE_MS = 90_000;
 const TRUSTED = 'trusted';
 
 /**
- * Makes the stores that hosts share. Throws a `TypeError` if the key cannot be used.
+ * Makes the stores that hosts share. Throws a `TypeError` if the key or the address cannot be used.
  *
  * @param options The engine, and the key. Each field documents its default.
  *
@@ -77,14 +89,19 @@ const TRUSTED = 'trusted';
  */
 export function createFleet(options: FleetOptions): Fleet {
   requireKnown('createFleet', options, NAMES);
-  const { engine, key = (process.env[KEY_VARIABLE] ?? '').split(',') } = options;
-  const { leaseMs = 10_000 } = options;
-  const entries = new SealedEntries(engine, new FleetKey([key].flat()));
+  const { engine, key: texts = (process.env[KEY_VARIABLE] ?? '').split(',') } = options;
+  const { leaseMs = 10_000, address } = options;
+  if (address !== undefined) checkAddress(address);
+  const key = new FleetKey([texts].flat());
+  const entries = new SealedEntries(engine, key);
   return {
     tokens: sharedTokens(engine, entries, leaseMs),
     trust: sharedTrust(entries),
     reviews: sharedReviews(entries),
     catalogs: sharedCatalogs(entries),
+    hosts: new Hosts({ engine, key, address }),
+    engine,
+    key,
   };
 }
 

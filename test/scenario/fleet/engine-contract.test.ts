@@ -1,10 +1,13 @@
 /** The contract of the engines, against all three; and the faults of those that are processes. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createNatsEngine } from '../../../src/adapters/fleet-nats.js';
 import { createRedisEngine } from '../../../src/adapters/fleet-redis.js';
 import type { FleetEngine } from '../../../src/fleet/engine.js';
+import type { FleetHost, FleetHosts } from '../../../src/fleet/hosts.js';
 import { createMemoryEngine } from '../../../src/fleet/memory-engine.js';
+import { createFleet } from '../../../src/fleet/stores.js';
 import { describeEngine, EngineServer, type EngineKind } from '../../support/engine-servers.js';
+import { FLEET_KEY, SAID } from '../../support/fleet-host.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { CONTRACT, eventually, held } from './engine-contract.js';
 
@@ -31,6 +34,7 @@ function describeEngines(what: string, suite: (kind: EngineKind) => void): void 
 /** A lease lasts shorter here than in use, so that its loss is soon over. */
 const TTL_MS = 300;
 const LIMIT_MS = 500;
+const ADDRESS = 'http://10.0.0.1:8080';
 
 describeEngines('what the engine promises', (kind) => {
   useLeakCheck();
@@ -142,9 +146,17 @@ describeEngines('a fault', (kind) => {
     expect(new Set(heard)).toEqual(new Set(['heard']));
   });
 
-  it('E3, E5: if it is wiped, watches hear that, and no lease is given until the lost ones are over.', async () => {
+  it('E3, E5: if it is wiped, watches hear that, hosts say again who they are, and no lease is given until the lost ones are over.', async () => {
     const lost = await held(a, 'only', 'a', TTL_MS);
     await a.append('log', ['lost']);
+    const hostsOf = (engine: FleetEngine): FleetHosts =>
+      createFleet({ engine, key: FLEET_KEY, address: ADDRESS }).hosts;
+    const [one, two] = [hostsOf(a), hostsOf(b)];
+    let hosts: ReadonlyMap<string, FleetHost> | undefined;
+    onTestFinished(one.watch(() => {}));
+    onTestFinished(two.watch((now) => (hosts = now)));
+    await one.announce(SAID);
+    await eventually(() => (hosts?.has(one.self) ? true : undefined));
     await server.wipe();
     await isUp();
     await isSeen('w/goes', undefined);
@@ -157,6 +169,9 @@ describeEngines('a fault', (kind) => {
       ),
     );
     expect((await b.read('log', '0')).map(({ line }) => line)).toEqual(['new']);
+    await eventually(() => (hosts?.get(one.self)?.address === ADDRESS ? true : undefined));
+    await one.leave();
+    await eventually(() => (hosts?.size === 0 ? true : undefined));
 
     const next = await held(b, 'only', 'b', TTL_MS);
     expect(performance.now()).toBeGreaterThanOrEqual(lost.deadline);

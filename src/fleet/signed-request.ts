@@ -19,6 +19,8 @@ export const SIGNATURE_HEADER = 'troupe-fleet';
 export const WINDOW_MS = 30_000;
 
 const FORMAT = '1';
+/** Fields of a signature. */
+const PARTS = 10;
 const LABEL = 'troupe fleet requests';
 
 /** What is signed of a request, as the sender writes it and the receiver reads it. */
@@ -69,6 +71,8 @@ export type Verdict =
       readonly nonce: string;
       /** The signed headers. */
       readonly headers: Readonly<Record<string, string>>;
+      /** Hash of the signed body. */
+      readonly bodyHash: string;
     }
   | { readonly isValid: false; readonly reason: RefusedSignature };
 
@@ -85,21 +89,12 @@ export function signRequest(
   moment: Moment,
 ): string {
   const headers = textsOf(request.headers, Object.keys(request.headers));
-  const names = Object.keys(headers);
-  const signature = hmac(key, request, { ...claims, ...moment }, headers);
+  const bodyHash = hashOf(request.body);
+  const signature = hmac(key, request, { ...claims, ...moment, bodyHash }, headers);
   const { purpose, from, to } = claims;
   const { at, nonce } = moment;
-  return [
-    FORMAT,
-    key.id,
-    purpose,
-    from,
-    to,
-    at,
-    nonce,
-    names.join(','),
-    signature.toString('base64url'),
-  ].join(';');
+  const names = Object.keys(headers).join(',');
+  return [FORMAT, key.id, purpose, from, to, at, nonce, bodyHash, names, signature].join(';');
 }
 
 /** Whether the request is from a host of the fleet, for this host, and unchanged. Ask `SeenNonces` as well. */
@@ -107,22 +102,39 @@ export function verifyRequest(
   keys: DerivedKeys,
   request: FleetRequest,
   signature: string,
+  expected: Expected,
+): Verdict {
+  const verdict = verifyHead(keys, request, signature, expected);
+  return verdict.isValid && !isBodyOf(verdict, request.body) ? refused('changed') : verdict;
+}
+
+/** The same before the body is read, so that a stranger cannot make a host read one. Ask `isBodyOf` after that. */
+export function verifyHead(
+  keys: DerivedKeys,
+  request: Omit<FleetRequest, 'body'>,
+  signature: string,
   { purpose: wanted, self, now }: Expected,
 ): Verdict {
-  const [format, id, purpose, from, to, time = '', nonce, names, mac, ...more] = signature.split(';');
+  const parts = signature.split(';', PARTS + 1);
+  const [format, id, purpose, from, to, time = '', nonce, bodyHash, names, mac] = parts;
   const at = /^\d{1,15}$/.test(time) ? Number(time) : undefined;
-  if (format !== FORMAT || more.length > 0 || at === undefined) return refused('malformed');
-  if (!from || !nonce || names === undefined || !mac || to === undefined) return refused('malformed');
+  if (format !== FORMAT || parts.length !== PARTS || at === undefined) return refused('malformed');
+  if (!from || !nonce || !bodyHash || names === undefined || !mac || to === undefined)
+    return refused('malformed');
   if (purpose !== wanted) return refused('wrong-purpose');
   if (to !== self) return refused('wrong-host');
   const key = keys.find((each) => each.id === id);
   if (key === undefined) return refused('wrong-key');
   const headers = textsOf(request.headers, names === '' ? [] : names.split(','));
-  const expected = hmac(key, request, { purpose, from, to, at, nonce }, headers);
-  const given = Buffer.from(mac, 'base64url');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return refused('changed');
+  if (!isSame(hmac(key, request, { purpose, from, to, at, nonce, bodyHash }, headers), mac))
+    return refused('changed');
   if (Math.abs(now - at) > WINDOW_MS) return refused('expired');
-  return { isValid: true, from, at, nonce, headers };
+  return { isValid: true, from, at, nonce, headers, bodyHash };
+}
+
+/** Whether the body is the one that was signed. */
+export function isBodyOf({ bodyHash }: { readonly bodyHash: string }, body: Uint8Array): boolean {
+  return hashOf(body) === bodyHash;
 }
 
 /** The nonces of the time in which a request counts. */
@@ -161,23 +173,21 @@ function textsOf(headers: FleetRequest['headers'], names: readonly string[]): Re
 
 function hmac(
   { bytes }: DerivedKey,
-  { method, path, session, body }: FleetRequest,
-  { purpose, from, to, at, nonce }: Claims & Moment,
+  { method, path, session }: Omit<FleetRequest, 'body'>,
+  { purpose, from, to, at, nonce, bodyHash }: Claims & Moment & { readonly bodyHash: string },
   headers: Readonly<Record<string, string>>,
-): Buffer {
-  const digest = createHash('sha256').update(body).digest('base64url');
-  const signed = [
-    FORMAT,
-    purpose,
-    from,
-    to,
-    at,
-    nonce,
-    method,
-    path,
-    session,
-    digest,
-    Object.entries(headers),
-  ];
-  return createHmac('sha256', bytes).update(JSON.stringify(signed)).digest();
+): string {
+  const signed = [FORMAT, purpose, from, to, at, nonce, method, path, session, bodyHash];
+  return createHmac('sha256', bytes)
+    .update(JSON.stringify([...signed, Object.entries(headers)]))
+    .digest('base64url');
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url');
+}
+
+function isSame(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -23,6 +23,7 @@ import {
 } from '../../machines/lease/lease.machine.js';
 import { leaseLeftMs, leasePolicy, type Reading } from '../../machines/policy/lease-term.js';
 import type { ObservableRoots, RootActors } from '../actor-system/root-actors.js';
+import { pause } from '../async/abort.js';
 import { settlesWithin } from '../async/timers.js';
 import { TransportError } from '../failures/transport-error.js';
 import type { Clock } from '../ports.js';
@@ -236,14 +237,15 @@ export class HeldLease {
     if (this.#place !== undefined) this.#parts.moved();
   }
 
-  #change(limitMs: number, signal: AbortSignal): Promise<unknown> {
+  /** Resolves at the next change, after that time, or when the signal aborts. */
+  async #change(limitMs: number, signal: AbortSignal): Promise<void> {
     let wake = (): void => {};
-    const changed = new Promise<void>((resolve) => {
-      wake = resolve;
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const changed = new Promise<void>((resolve) => (wake = resolve));
     this.#waiting.add(wake);
-    return settlesWithin(this.#parts.clock, limitMs, changed).finally(() => this.#waiting.delete(wake));
+    signal.addEventListener('abort', wake);
+    await settlesWithin(this.#parts.clock, limitMs, changed);
+    this.#waiting.delete(wake);
+    signal.removeEventListener('abort', wake);
   }
 
   #reading(): Reading {
@@ -287,16 +289,7 @@ export class HeldLease {
   async #keepTerm(signal: AbortSignal): Promise<LeaseEffectOutput> {
     const { clock } = this.#parts;
     const leftMs = (): number => this.#held?.term.leftMs() ?? 0;
-    while (!signal.aborted && leftMs() > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = clock.setTimeout(resolve, Math.min(leftMs(), LOOK_MS));
-        const stop = (): void => {
-          clock.clearTimeout(timer);
-          resolve();
-        };
-        signal.addEventListener('abort', stop, { once: true });
-      });
-    }
+    while (leftMs() > 0) await pause(clock, Math.min(leftMs(), LOOK_MS), signal);
     return { at: clock.now() };
   }
 

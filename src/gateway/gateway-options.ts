@@ -134,11 +134,20 @@ export function toTroupeOptions(given: GatewayOptions): TroupeOptions {
 }
 
 /**
- * The same for the troupe of one session: it reads no sources, and records and shows nothing. Its records in the log have the id
+ * The same for the troupe of one session: it reads no sources, records and shows nothing, and is no host of the fleet. Its records in the log have the id
  * of the session.
  */
 export function ofSession(options: TroupeOptions, session: string): TroupeOptions {
-  const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
+  const {
+    servers: _s,
+    config: _c,
+    discover: _d,
+    watch: _w,
+    record: _r,
+    inspector: _i,
+    fleet: _f,
+    ...others
+  } = options;
   const { logger } = others;
   return logger === undefined
     ? others

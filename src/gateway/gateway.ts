@@ -7,7 +7,9 @@
  * G2. A server's request or notification reaches the client that it is for, or nobody.
  * G3. `close` ends requests in flight within its limit, then every session, then every connection. Nothing is left.
  */
+import { randomUUID } from 'node:crypto';
 import type { Subscriber } from 'rxjs';
+import type { Fleet } from '../fleet/stores.js';
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from '../mcp/messages.js';
 import type { Transport } from '../mcp/transport.js';
 import { RpcError } from '../protocol/protocol-client.js';
@@ -34,6 +36,7 @@ import { ClientTelemetry } from './client/client-telemetry.js';
 import { SubjectClient } from './client/subject-client.js';
 import type { GatewayClient } from './client/client-request.js';
 import { envelopeOf } from './client/envelope.js';
+import { sealedState } from './client/request-state.js';
 import { SubjectClients, type Subject } from './subject-clients.js';
 import { ClientViews, type ViewTerms } from './client-views.js';
 import { CommonConnections } from './shared-connections.js';
@@ -117,6 +120,8 @@ export class Gateway {
    * gateway is closed.
    */
   readonly events$: Stream<GatewayEvent>;
+  /** What it shares with other hosts; undefined without the option `fleet`. */
+  readonly fleet: Fleet | undefined;
   readonly #options: GatewayOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -183,7 +188,8 @@ export class Gateway {
       idleStopMs,
       onown: ({ id }, troupe) => this.#follow(troupe, id),
     });
-    const { adminTools, offer, failClosed, bare, startGateMs, pageSize } = options;
+    const { adminTools, offer, failClosed, bare, startGateMs, pageSize, fleet } = options;
+    this.fleet = fleet;
     this.#settings = {
       clock: this.#clock,
       telemetry: options.telemetry && new ClientTelemetry(options.telemetry),
@@ -196,6 +202,7 @@ export class Gateway {
       isStartAwaited: bare === true,
       listGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
       questionTimeoutMs: this.#questionTimeoutMs,
+      newState: fleet === undefined ? randomUUID : () => sealedState(fleet.key, fleet.hosts.self),
       pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
     };
     this.#subjects = new SubjectClients((answers, about) => this.#subjectClient(answers, about));

@@ -2,11 +2,12 @@
  * The folder `inspector` serves the page that shows a running troupe or a log, on this machine only. The page itself is
  * in `visualizer/`. This file owns the inspections of one troupe. The server is loaded with the first inspection.
  */
+import type { Writable } from 'node:stream';
 import { ConfigError } from '../errors.js';
 import { closedError, type Lifetime } from '../lifecycle/lifetime.js';
 import type { Inspection, InspectOptions } from './inspection.js';
 import { unknownOption, type OptionNames } from '../text/option-names.js';
-import type { LiveParts } from './live-source.js';
+import type { LiveParts, LiveSource } from './live-source.js';
 import type { InspectionServer } from './inspection-server.js';
 import { parseUrl } from '../text/parse-url.js';
 
@@ -18,10 +19,12 @@ const NAMES: OptionNames<InspectOptions> = { port: true, title: true, history: t
 
 export class Inspections {
   readonly #open = new Set<InspectionServer>();
+  /** For viewers without commands. */
+  #shown: LiveSource | undefined;
   readonly #lifetime: Pick<Lifetime, 'isClosed'>;
-  readonly #parts: Omit<LiveParts, 'history'>;
+  readonly #parts: Omit<LiveParts, 'history' | 'isReadOnly'>;
 
-  constructor(lifetime: Pick<Lifetime, 'isClosed'>, parts: Omit<LiveParts, 'history'>) {
+  constructor(lifetime: Pick<Lifetime, 'isClosed'>, parts: Omit<LiveParts, 'history' | 'isReadOnly'>) {
     this.#lifetime = lifetime;
     this.#parts = parts;
   }
@@ -50,7 +53,7 @@ export class Inspections {
     ]);
     const viewer = viewerAddress(stately === true ? STATELY_VIEWER : stately);
     const { clock } = this.#parts;
-    const source = new LiveSource({ ...this.#parts, title, history });
+    const source = new LiveSource({ ...this.#parts, title, history, isReadOnly: false });
     const server = await openInspectionServer({ source, clock, port, viewer });
     this.#open.add(server);
     await source.open();
@@ -69,9 +72,18 @@ export class Inspections {
     };
   }
 
+  /** Shows what happens from now on, without commands, to a viewer that has come by another way than a page of this machine. */
+  async watch(viewer: Writable): Promise<void> {
+    const { LiveSource } = await import('./live-source.js');
+    if (this.#lifetime.isClosed || viewer.destroyed) return void viewer.end();
+    this.#shown ??= new LiveSource({ ...this.#parts, history: 0, isReadOnly: true });
+    this.#shown.watch(viewer);
+  }
+
   /** Ends all inspections. */
   async close(): Promise<void> {
-    await Promise.all([...this.#open].map((server) => server.close('The troupe was closed.')));
+    const why = 'The troupe was closed.';
+    await Promise.all([this.#shown?.close(why), ...[...this.#open].map((server) => server.close(why))]);
   }
 }
 

@@ -48,6 +48,8 @@ export interface LiveParts {
   readonly title: string;
   /** Maximum size of the history that is kept whether or not a page watches, bytes; 0 keeps none. */
   readonly history: number;
+  /** Whether its pages take no commands and list no tools. */
+  readonly isReadOnly: boolean;
   /** Built on first use. */
   readonly system: () => ObservableSystem;
   readonly record: (target: RecordTarget) => Promise<Recording>;
@@ -96,8 +98,12 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   }
 
   hello(): Hello {
-    const { title, clock } = this.#parts;
-    return { ...makeHello('live', title, clock.now()), aliveEveryMs: ALIVE_EVERY_MS };
+    const { title, clock, isReadOnly } = this.#parts;
+    return {
+      ...makeHello('live', title, clock.now()),
+      aliveEveryMs: ALIVE_EVERY_MS,
+      ...(isReadOnly && { isReadOnly }),
+    };
   }
 
   watch(stream: Writable): void {
@@ -191,9 +197,13 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   }
 
   #startFeed(): StatusFeed {
-    const { clock, connections, onchanged, review } = this.#parts;
-    const rows = (): readonly InspectedStatus[] =>
-      [...connections()].map((connection) => toRow(connection, review(connection.name)));
+    const { clock, connections, onchanged, review, isReadOnly } = this.#parts;
+    const toRow = (connection: Connection): InspectedStatus => ({
+      ...connection.status,
+      allowed: isReadOnly ? [] : forPages(connection.allowed),
+      review: review(connection.name) ?? null,
+    });
+    const rows = (): readonly InspectedStatus[] => Array.from(connections(), toRow);
     const feed = new StatusFeed({ clock, rows, onchanged, onmade: () => this.#pump() });
     feed.start();
     return feed;
@@ -239,10 +249,6 @@ async function* recordedBefore(
   if (startedAt === undefined || startedAt <= file.startedAt) return;
   for await (const lines of recordedUntil(file, startedAt, MAX_RECORDED))
     yield `${JSON.stringify({ kind: 'log', lines } satisfies LogLines)}\n`;
-}
-
-function toRow(connection: Connection, review: StateValue | undefined): InspectedStatus {
-  return { ...connection.status, allowed: forPages(connection.allowed), review: review ?? null };
 }
 
 function forPages(allowed: readonly string[]): readonly string[] {

@@ -58,6 +58,8 @@ export interface Hello {
    * that.
    */
   readonly aliveEveryMs?: number;
+  /** Live only: the page is shown by another process, which takes no commands and lists no tools. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Whole lines of an event log, each with its line feed. A header among them begins a new part. */

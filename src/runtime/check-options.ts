@@ -167,7 +167,8 @@ const OPTIONS = {
   record: problem(recordProblem),
   redact: FUNCTION,
   fleet: problem((value) =>
-    isObject(value) && ['tokens', 'trust', 'reviews', 'catalogs', 'hosts'].every((name) => isObject(value[name]))
+    isObject(value) &&
+    ['tokens', 'trust', 'reviews', 'catalogs', 'hosts'].every((name) => isObject(value[name]))
       ? undefined
       : 'expected what createFleet returns',
   ),

@@ -58,6 +58,7 @@ import { toCatalogStore } from './check-options.js';
 import type { TroupeAccess, TroupeInternals } from './internals.js';
 import { DEFAULT_START_GATE_MS, managerInput } from './manager-input.js';
 import { folderOfHost } from '../config/files/discover-options.js';
+import { FleetMembership } from './fleet-membership.js';
 import { Recordings } from './recordings.js';
 import { toAdaptedConnection } from './adapted-connection.js';
 import { toConfirmationPolicy } from './confirmation-policy.js';
@@ -87,6 +88,8 @@ export interface TroupeParts {
   readonly results: Results;
   readonly recordings: Recordings;
   readonly inspections: Inspections;
+  /** The place of the troupe in its fleet; undefined without one. */
+  readonly membership: FleetMembership | undefined;
   /** Detaches the inspector of the host; undefined if there is none. */
   readonly detachInspector: (() => void) | undefined;
   /** Ends what telemetry follows; undefined without telemetry. */
@@ -311,6 +314,15 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     review: (server) => reviews.state(server),
     onchanged: (fn) => publisher.onflushed(fn),
   });
+  const membership =
+    options.fleet &&
+    new FleetMembership({
+      fleet: options.fleet,
+      clock,
+      statuses: () => servers.statuses,
+      onchanged: (fn) => publisher.onflushed(fn),
+      watch: (page) => inspections.watch(page),
+    });
   const detachInspector =
     options.inspector &&
     attachInspector(options.inspector, {
@@ -363,6 +375,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     results: new Results(publish),
     recordings,
     inspections,
+    membership,
     detachInspector,
     forgetTelemetry,
     once,
@@ -385,6 +398,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       onflushed: (fn) => publisher.onflushed(fn),
       observerFailed: publisher.observerFailed,
+      membership,
       notifyServers: (method) => notifySessions(sessions.usable, method),
     },
   };
@@ -395,6 +409,8 @@ function retryIfWaiting(server: Server | undefined): void {
   const failure = server?.context?.failure;
   const { state } = server?.present ?? {};
   if (server === undefined || failure === undefined || failure === null) return;
-  if ((state === 'failed' || state === 'reconnecting') && classify(failure) !== 'permanent')
+  // The refusal of another host says nothing about this one.
+  const mayPass = classify(failure) !== 'permanent' || failure.http !== undefined;
+  if ((state === 'failed' || state === 'reconnecting') && mayPass)
     server.connection.dispatch({ type: 'connection.retry' });
 }

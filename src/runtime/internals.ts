@@ -12,6 +12,7 @@ import type { JsonObject } from '../json/json-object.js';
 import type { Responders } from '../server-requests/server-requests.js';
 import type { ToolFilter } from '../config/entry/tool-filter.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
+import type { FleetMembership } from './fleet-membership.js';
 import type { CreateTransport } from '../transports/create-transport.js';
 
 /** Replacements for parts of a troupe. */
@@ -59,6 +60,8 @@ export interface TroupeAccess {
   onflushed(fn: () => void): () => void;
   /** As `Publisher.observerFailed`. */
   readonly observerFailed: ObserverFailed;
+  /** The place of the troupe in its fleet; undefined without one. */
+  readonly membership: FleetMembership | undefined;
   /** Sends a notification to every connected server. A session that ends meanwhile causes no error. */
   notifyServers(method: string): Promise<void>;
 }

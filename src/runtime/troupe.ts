@@ -896,8 +896,18 @@ export class Troupe {
   }
 
   async #start(): Promise<StartReport> {
-    const { cache, configuration, lifetime, publisher, recordings, registry, reviews, servers, sessions } =
-      this.#parts;
+    const {
+      cache,
+      configuration,
+      lifetime,
+      membership,
+      publisher,
+      recordings,
+      registry,
+      reviews,
+      servers,
+      sessions,
+    } = this.#parts;
     this.#forgetExit = atExit(() => void sessions.killAll());
     servers.open();
     const [loaded] = await Promise.all([configuration.open(), recordings.open()]);
@@ -911,6 +921,7 @@ export class Troupe {
     publisher.wake();
     await reviews.ready();
     if (!lifetime.isClosed) {
+      void membership?.begin();
       servers.startAll();
       void configuration.watch(loaded);
       cache?.announce();
@@ -929,6 +940,7 @@ export class Troupe {
       forgetTelemetry,
       inspections,
       lifetime,
+      membership,
       once,
       publisher,
       recordings,
@@ -941,6 +953,7 @@ export class Troupe {
     } = this.#parts;
     // The list of tools is not rebuilt for every server that stops: no one asks for removed tools any more.
     registry.ongone = undefined;
+    membership?.drains();
     const unfollowed = configuration.close();
     servers.close();
     const reviewed = reviews.close();
@@ -958,6 +971,7 @@ export class Troupe {
       unfollowed,
       results.close(),
       cache?.close(),
+      membership?.end(),
       reviewed,
       // Before the recordings, so that pages learn why theirs ends.
       inspections.close(),

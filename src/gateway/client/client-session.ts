@@ -101,6 +101,7 @@ export class ClientSession implements GatewayClient {
       serverInfo,
       isSelf,
       questionTimeoutMs,
+      newState,
       open: (answers) => this.#serve(answers),
       instructions: parts.instructions,
     });

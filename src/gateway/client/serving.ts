@@ -50,6 +50,8 @@ export interface ClientSettings {
   readonly listGateMs: number;
   /** Maximum time for the client to answer, milliseconds; 0 = no limit. */
   readonly questionTimeoutMs: number;
+  /** The state that a client brings back with its answers: a new one each time. */
+  readonly newState: () => string;
   /** Maximum number of list entries in one answer. */
   readonly pageSize: number;
 }

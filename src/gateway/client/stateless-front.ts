@@ -7,7 +7,6 @@
  * F3. A log message goes only to a request that wants its level.
  */
 import { asText } from '../../text/as-text.js';
-import { randomUUID } from 'node:crypto';
 import type { Implementation, LoggingLevel } from '../../mcp/session.js';
 import { settlesWithin } from '../../async/timers.js';
 import { isJsonObject, type JsonObject } from '../../json/json-object.js';
@@ -50,6 +49,7 @@ export interface StatelessFrontParts {
   readonly isSelf: (meta: unknown) => boolean;
   /** Milliseconds in which a client must come back with answers; 0 = no limit. */
   readonly questionTimeoutMs: number;
+  readonly newState: () => string;
   /** Opens the view at the first call. Rejects with an `RpcError` if that is not possible. */
   readonly open: (answers: Answers) => Promise<Serving>;
   /** The instructions that are known without starting anything; may be empty. */
@@ -166,7 +166,7 @@ export class StatelessFront {
       throw new RpcError(RPC.serverError, `${MAX_HELD} requests wait for answers already.`, {
         reason: 'too-many-questions',
       });
-    const state = randomUUID();
+    const state = this.#parts.newState();
     this.#held.set(state, held);
     return state;
   }

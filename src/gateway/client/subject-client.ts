@@ -41,7 +41,7 @@ export class SubjectClient implements GatewayClient {
     this.#parts = parts;
     this.id = parts.id;
     this.answers = parts.answers;
-    const { clock, serverInfo, isSelf, questionTimeoutMs } = parts.settings;
+    const { clock, serverInfo, isSelf, questionTimeoutMs, newState } = parts.settings;
     this.#usedAt = clock.now();
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#front = new StatelessFront({
@@ -49,6 +49,7 @@ export class SubjectClient implements GatewayClient {
       serverInfo,
       isSelf,
       questionTimeoutMs,
+      newState,
       open: () => this.#serve(),
       instructions: parts.instructions,
     });

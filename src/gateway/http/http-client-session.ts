@@ -20,6 +20,7 @@ import { answerJson, refuse, type Refused, JsonAnswer } from './http-answers.js'
 import { toCursor, type HttpEventLog } from './http-event-log.js';
 import type { Clock } from '../../ports.js';
 import { HttpStream, type StreamPorts } from './http-stream.js';
+import type { SessionWord, SessionWords } from './session-words.js';
 
 /** The stream that belongs to no request. */
 const LISTENING = 0;
@@ -45,9 +46,22 @@ export interface PostTerms {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** Where the streams of a session are, so that another host can continue them. */
+export interface StreamPositions {
+  /** The last number of a message. */
+  readonly seq: number;
+  /** The last message of the stream that belongs to no request: a client that has read it can resume there. */
+  readonly listening: number;
+  readonly lastStream: number;
+}
+
 export interface HttpSessionPorts {
   readonly clock: Clock;
   readonly log: HttpEventLog;
+  /** Keeps what another host needs to continue the session. Undefined without other hosts. */
+  readonly words?: SessionWords | undefined;
+  /** Where the streams were on the host that had the session before. */
+  readonly positions?: StreamPositions | undefined;
   /** Whether too much waits unread in all sessions of the subject. */
   readonly isOverfed: () => boolean;
 }
@@ -59,6 +73,7 @@ export class HttpSession implements Transport {
   readonly sessionId: string;
   readonly conversation = new Conversation();
   readonly #ports: StreamPorts;
+  readonly #words: SessionWords | undefined;
   readonly #ended: () => void;
   readonly #listening: HttpStream;
   /** The unfinished streams. */
@@ -68,19 +83,28 @@ export class HttpSession implements Transport {
   readonly #jsonOf = new Map<RequestId, JsonAnswer>();
   /** The responses that are not closed. */
   readonly #responses = new Set<ServerResponse>();
-  #lastStream = LISTENING;
+  /** Called with the answers to what is repeated from another host. */
+  readonly #repeated = new Map<RequestId, (message: JSONRPCMessage) => void>();
+  #lastStream: number;
   #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
   #isClosed = false;
   #disconnectedSince: number | undefined;
 
   /** `ended` is called once, when the session is over. */
-  constructor(sessionId: string, { clock, log, isOverfed }: HttpSessionPorts, ended: () => void) {
+  constructor(
+    sessionId: string,
+    { clock, log, isOverfed, words, positions }: HttpSessionPorts,
+    ended: () => void,
+  ) {
     this.sessionId = sessionId;
     const isFull = (): boolean => this.unread > MAX_UNREAD || isOverfed();
     this.#ports = { clock, log, isFull };
+    this.#words = words;
     this.#ended = ended;
+    this.#lastStream = positions?.lastStream ?? LISTENING;
+    if (positions !== undefined) log.continueFrom(positions.seq);
     this.#disconnectedSince = clock.now();
-    this.#listening = new HttpStream(log.begin(LISTENING), this.#ports);
+    this.#listening = new HttpStream(log.begin(LISTENING, positions?.listening), this.#ports);
     this.#streams.set(LISTENING, this.#listening);
   }
 
@@ -110,6 +134,7 @@ export class HttpSession implements Transport {
       if (this.#opening !== undefined) void this.close();
     });
     const heard = this.conversation.heard(message);
+    this.#words?.heard(message);
     const failure = heard.kind === 'request' ? this.conversation.handOn(heard, this) : undefined;
     if (failure !== undefined) this.#answerOpening(failure);
   }
@@ -153,8 +178,48 @@ export class HttpSession implements Transport {
     finished.finish();
   }
 
+  /** What a host needs to continue the session; undefined before it has begun. */
+  get continuation(): { words: readonly SessionWord[]; positions: StreamPositions } | undefined {
+    const words = this.#words?.all;
+    if (words === undefined || this.#opening !== undefined || this.#isClosed) return undefined;
+    const { log } = this.#ports;
+    const listening = this.#listening.writtenUpTo;
+    const isRead = log.since({ stream: LISTENING, seq: listening }).length === 0;
+    // What was not read is lost: no client resumes before it.
+    const positions = isRead ? { seq: log.seq, listening } : { seq: log.seq + 1, listening: log.seq + 1 };
+    return { words, positions: { ...positions, lastStream: this.#lastStream } };
+  }
+
+  /** Continues the session of another host: repeats what its client said. Rejects if it cannot begin. */
+  async repeat(words: readonly SessionWord[]): Promise<void> {
+    for (const [place, word] of words.entries()) {
+      const isRequest = !word.method.startsWith('notifications/');
+      const id = `repeated-${place}`;
+      const heard = this.conversation.heard({ jsonrpc: '2.0', ...word, ...(isRequest && { id }) });
+      if (!isRequest) this.#handOn(heard, {});
+      else if ('error' in (await this.#repeatOne(id, heard)) && word.method === 'initialize')
+        throw new Error('The session cannot begin here.');
+    }
+    // What the client was offered there may differ from what it is offered here.
+    for (const list of ['tools', 'resources', 'prompts'])
+      await this.send({ jsonrpc: '2.0', method: `notifications/${list}/list_changed` });
+  }
+
+  async #repeatOne(id: RequestId, heard: ReceivedMessage): Promise<JSONRPCMessage> {
+    try {
+      return await new Promise((resolve) => {
+        this.#repeated.set(id, resolve);
+        this.#handOn(heard, {});
+      });
+    } finally {
+      this.#repeated.delete(id);
+    }
+  }
+
   async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
     if (this.#isClosed || !this.conversation.maySend(message)) return;
+    const repeated = 'method' in message ? undefined : this.#repeated.get(message.id ?? '');
+    if (repeated !== undefined) return repeated(message);
     if ('method' in message) this.#streamFor(relatedRequestId).send(toJson(message));
     else if (message.id !== undefined && message.id === this.#opening?.id) this.#answerOpening(message);
     else this.#answer(message);
@@ -220,6 +285,7 @@ export class HttpSession implements Transport {
 
   #handOn(heard: ReceivedMessage, extra: MessageExtraInfo): void {
     if (heard.kind !== 'request' && heard.kind !== 'delivered') return;
+    this.#words?.heard(heard.message);
     const failure = this.conversation.handOn(heard, this, extra);
     if (failure !== undefined) this.#answer(failure);
     if (heard.kind === 'delivered' && heard.ends !== undefined) this.#over(heard.ends);

@@ -7,20 +7,28 @@
  * S3. One subject cannot keep others out: at most `mostOfOne` sessions are its own. If the service is full, or the subject
  *     has its share, the session ends that has been unused for longest: of that subject, or of the one with the most
  *     sessions. Only if all of these are in use, a new one is refused.
- * S4. A subject whose unread answers exceed `MAX_UNREAD` gets no more, until it has read some.
+ * S4. A session moves to another host only while none of its requests is in flight. New ones wait for that, and it stays if
+ *     they would wait for too long.
+ * S5. A subject whose unread answers exceed `MAX_UNREAD` gets no more, until it has read some.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { JSONRPCRequest } from '../../mcp/messages.js';
 import type { Clock, Logger } from '../../ports.js';
+import { abortable } from '../../async/abort.js';
+import { Semaphore } from '../../async/semaphore.js';
 import { settlesWithin } from '../../async/timers.js';
+import { isJsonObject } from '../../json/json-object.js';
 import { messageOf } from '../../text/error-message.js';
 import { SHUTTING_DOWN } from '../drain.js';
 import type { Gateway, GatewaySession } from '../gateway.js';
 import type { Caller } from './http-access.js';
-import { refuse, type Refused } from './http-answers.js';
+import { isRefused, refuse, type Refused } from './http-answers.js';
 import { HttpEventLog, type EventLogLimits } from './http-event-log.js';
-import { HttpSession } from './http-client-session.js';
+import { HttpSession, type StreamPositions } from './http-client-session.js';
+import type { Bring, FleetSessions } from './fleet-sessions.js';
+import { hostOfSession } from './session-id.js';
+import { SessionWords } from './session-words.js';
 
 /** The servers of a session: one server with its own names, or all of them. */
 export interface Route {
@@ -32,9 +40,25 @@ interface Open {
   readonly http: HttpSession;
   readonly subject: string | undefined;
   readonly path: string;
+  readonly server: string | undefined;
   gateway: GatewaySession | undefined;
   /** It ends for a new one, and no longer counts. */
   isEnding: boolean;
+  /** Resolves when it has moved to another host, or stays. */
+  moving: Promise<void> | undefined;
+}
+
+/** A session as it goes from one host to another. */
+interface Snapshot extends NonNullable<HttpSession['continuation']> {
+  readonly id: string;
+  readonly subject?: string;
+  readonly place: Route;
+}
+
+interface Moving {
+  readonly bring: Bring;
+  readonly turns: Semaphore;
+  readonly signal: AbortSignal;
 }
 
 export interface SessionPorts {
@@ -45,10 +69,15 @@ export interface SessionPorts {
   readonly maxHttpSessions: number;
   /** Most sessions of one subject. */
   readonly mostOfOne: number;
+  /** Undefined without other hosts. */
+  readonly fleet: FleetSessions | undefined;
 }
 
 /** Nothing has happened yet, so a proxy may pass the request to another process. */
 const DRAINING: Refused = { status: 503, error: SHUTTING_DOWN, headers: { 'retry-after': '1' } };
+const NO_SNAPSHOT: Refused = { status: 400, error: 'This is no session.' };
+/** Sessions that move at the same time. */
+const MOVING_AT_ONCE = 16;
 /** Unread bytes of all sessions of one subject. */
 const MAX_UNREAD = 64 * 1_024 * 1_024;
 
@@ -63,6 +92,15 @@ export class HttpSessions {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  has(id: string): boolean {
+    return this.#open.has(id);
+  }
+
+  /** Resolves when the session has moved to another host, or stays; undefined if it is not about to move. */
+  moving(id: string): Promise<void> | undefined {
+    return this.#open.get(id)?.moving;
   }
 
   find(id: string, { subject }: Caller, { path }: Route): HttpSession | undefined {
@@ -91,18 +129,58 @@ export class HttpSessions {
     { subject }: Caller,
     place: Route,
   ): Promise<void> {
-    if (this.#isDraining) return refuse(response, DRAINING);
-    const { gateway, clock, logger, events } = this.#ports;
+    const { fleet } = this.#ports;
+    const opened = await this.#begin(fleet?.newId() ?? randomUUID(), subject, place);
+    if (isRefused(opened)) return refuse(response, opened);
+    opened.initialize(message, response);
+    this.#ports.logger.debug('A session has begun.', { path: place.path, sessions: this.#open.size });
+  }
+
+  /** Continues a session of another host; the refusal if that is not possible. */
+  async continue(value: unknown): Promise<Refused | undefined> {
+    if (!isJsonObject(value) || typeof value['id'] !== 'string') return NO_SNAPSHOT;
+    const { id, subject, place, words, positions } = value as unknown as Snapshot;
+    // An earlier attempt to bring it may have arrived.
+    await this.end(id);
+    const opened = await this.#begin(id, subject, place, positions);
+    if (isRefused(opened)) return opened;
+    try {
+      await opened.repeat(words);
+    } catch (error) {
+      await this.end(id);
+      return { status: 503, error: messageOf(error) };
+    }
+    this.#ports.logger.debug('A session came from another host.', { path: place.path });
+    return undefined;
+  }
+
+  async #begin(
+    id: string,
+    subject: string | undefined,
+    place: Route,
+    positions?: StreamPositions,
+  ): Promise<HttpSession | Refused> {
+    if (this.#isDraining) return DRAINING;
+    const { gateway, clock, logger, events, fleet } = this.#ports;
     const full = this.#makeRoom(subject);
-    if (full !== undefined) return refuse(response, full);
-    const id = randomUUID();
+    if (full !== undefined) return full;
     const log = new HttpEventLog(clock, events);
     const isOverfed = (): boolean => this.#unreadOf(subject) > MAX_UNREAD;
-    const http = new HttpSession(id, { clock, log, isOverfed }, () => {
+    const words = fleet && new SessionWords();
+    const http = new HttpSession(id, { clock, log, isOverfed, words, positions }, () => {
       this.#open.delete(id);
+      if (!this.#isDraining && !this.#hasOfSameHost(id)) void fleet?.forget(id);
       logger.debug('A session has ended.', { path: place.path, sessions: this.#open.size });
     });
-    const open: Open = { http, subject, path: place.path, gateway: undefined, isEnding: false };
+    const open: Open = {
+      http,
+      subject,
+      path: place.path,
+      server: place.server,
+      gateway: undefined,
+      isEnding: false,
+      moving: undefined,
+    };
     this.#open.set(id, open);
     http.onerror = ({ message: text }) => logger.error(text);
     try {
@@ -115,10 +193,47 @@ export class HttpSessions {
       await http.close();
       const text = messageOf(error);
       logger.warn('A session was refused.', { path: place.path, reason: text });
-      return refuse(response, { status: 503, error: text });
+      return { status: 503, error: text };
     }
-    http.initialize(message, response);
-    logger.debug('A session has begun.', { path: place.path, sessions: this.#open.size });
+    return http;
+  }
+
+  /** Brings the sessions to other hosts, each as soon as none of its requests is in flight; up to the limit. */
+  async moveAll(limitMs: number, hurried: Promise<void>): Promise<void> {
+    const { clock, fleet } = this.#ports;
+    if (fleet === undefined) return;
+    const turns = new Semaphore(() => MOVING_AT_ONCE);
+    const over = new AbortController();
+    const timer = clock.setTimeout(() => over.abort(), limitMs);
+    void hurried.then(() => over.abort());
+    await fleet.moveAll([...this.#open.keys()], async (bring) => {
+      const all = [...this.#open].map(async ([id, open]) => {
+        open.moving = this.#move(id, open, { bring, turns, signal: over.signal }).catch(() => {});
+        await open.moving;
+        open.moving = undefined;
+      });
+      await Promise.all(all);
+    });
+    clock.clearTimeout(timer);
+  }
+
+  async #move(id: string, { http, subject, path, server }: Open, { bring, turns, signal }: Moving): Promise<void> {
+    await abortable(http.conversation.settled(), signal);
+    await turns.take(signal);
+    try {
+      const { continuation } = http;
+      if (continuation === undefined) return;
+      const place: Route = { path, server };
+      const snapshot: Snapshot = { id, ...(subject !== undefined && { subject }), place, ...continuation };
+      if (await bring(id, snapshot)) await this.end(id);
+    } finally {
+      turns.leave();
+    }
+  }
+
+  #hasOfSameHost(id: string): boolean {
+    const host = hostOfSession(id);
+    return [...this.#open.keys()].some((other) => hostOfSession(other) === host);
   }
 
   /** See S3. The refusal if there is no room. */

@@ -69,9 +69,19 @@ export class HttpEventLog {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
-  /** Starts a stream and returns its first position. */
-  begin(stream: number): Cursor {
-    this.#streams.set(stream, { kept: new NumberedQueue(), lostUpTo: 0, isFinished: false });
+  /** The position after the last message. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Continues the numbers of another log, whose messages are not here. */
+  continueFrom(seq: number): void {
+    this.#seq = seq;
+  }
+
+  /** Starts a stream and returns its first position. `lostUpTo`: its last message in the log that this one continues. */
+  begin(stream: number, lostUpTo = 0): Cursor {
+    this.#streams.set(stream, { kept: new NumberedQueue(), lostUpTo, isFinished: false });
     return { stream, seq: this.#seq };
   }
 

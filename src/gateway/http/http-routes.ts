@@ -3,11 +3,14 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { readBytes } from '../../transports/http/server-limits.js';
+import { isJsonObject } from '../../json/json-object.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Readiness } from '../readiness.js';
+import type { FleetSessions } from './fleet-sessions.js';
+import { SESSIONS_PATH } from './session-id.js';
 import type { Caller, HttpAccess } from './http-access.js';
 import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
@@ -47,6 +50,7 @@ const NO_SUCH_VERSION: Refused = {
   status: 400,
   error: `This protocol version is not supported. Supported: ${KNOWN_VERSIONS.join(', ')}.`,
 };
+const TOO_LONG: Refused = { status: 413, error: 'The body is too long.' };
 const OWN_HEADERS =
   'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id';
 const CORS_READABLE = 'mcp-session-id, www-authenticate';
@@ -55,6 +59,8 @@ export interface RoutesOptions {
   readonly access: HttpAccess;
   readonly sessions: HttpSessions;
   readonly exchanges: HttpExchanges;
+  /** Undefined without other hosts. */
+  readonly fleet: FleetSessions | undefined;
   readonly oauth: ProtectedResource | undefined;
   /** The origin by which clients know the service. */
   readonly origin: URL;
@@ -82,14 +88,19 @@ export class HttpRoutes {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { access, oauth, origin } = this.#options;
-    const { headers, method, url = '' } = request;
+    const { access, fleet, oauth, origin } = this.#options;
+    const { method, url = '' } = request;
     const [path = ''] = url.split('?');
     const isProbe = PROBES.has(path) && (method === 'GET' || method === 'HEAD');
     if (isProbe) return this.#probed(path, request, response);
     // A proxy, or a client, finds another process by its next connection.
     if (this.#options.isDraining()) response.setHeader('connection', 'close');
-    const refusal = access.refusal(headers);
+    const unsigned = fleet?.receive(request, path);
+    if (unsigned !== undefined) return refuse(response, unsigned);
+    if (fleet !== undefined && path === SESSIONS_PATH) return this.#take(request, response, fleet);
+    const { headers } = request;
+    const user = fleet?.userOf(request);
+    const refusal = user === undefined ? access.refusal(headers) : undefined;
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
       response.setHeader('access-control-allow-origin', headers.origin);
@@ -103,7 +114,7 @@ export class HttpRoutes {
       return answerJson(response, 200, resourceMetadata(new URL(described, origin), oauth));
     const place = placeOf(path);
     if (place === undefined) return refuse(response, NOTHING_HERE);
-    const caller = await access.caller(headers, new URL(path, origin));
+    const caller = user ?? (await access.caller(headers, new URL(path, origin)));
     if (isRefused(caller)) return refuse(response, caller);
     this.#options.admitted(request.socket);
     return this.#converse({ request, response, caller, place });
@@ -144,7 +155,7 @@ export class HttpRoutes {
 
   async #post(exchange: Exchange): Promise<void> {
     const { request, response, caller, place } = exchange;
-    const { exchanges, maxBodyBytes, sessions } = this.#options;
+    const { exchanges, fleet, maxBodyBytes, sessions } = this.#options;
     const { headers } = request;
     if (!isJson(headers)) return refuse(response, NOT_JSON);
     if (!takesStream(headers) && !takesJson(headers)) return refuse(response, NO_ANSWER);
@@ -153,6 +164,8 @@ export class HttpRoutes {
       dropRest(request);
       return answerJson(response, 413, tooLong(null, undefined, maxBodyBytes));
     }
+    const changed = fleet?.whyNotIntact(request, bytes);
+    if (changed !== undefined) return refuse(response, changed);
     if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
     // Without a byte order mark, which a reader may ignore (RFC 8259, section 8.1).
     const text = new TextDecoder().decode(bytes);
@@ -163,25 +176,32 @@ export class HttpRoutes {
       return answerJson(response, 413, tooComplex(null, excess));
     }
     if (isStateless(body, request)) {
+      if (await this.#passStateless(exchange, body, bytes)) return;
       this.#endWithToken(response, caller);
       return exchanges.answer(body, { ...exchange, takesStream: takesStream(headers) });
     }
     if (headers[SESSION_HEADER] !== undefined) {
+      const moving = hasRequest(body) ? sessions.moving(String(headers[SESSION_HEADER])) : undefined;
+      if (moving !== undefined) await moving;
+      if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange, bytes);
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);
       this.#endWithToken(response, caller);
       return session.post(body, response, { takesStream: takesStream(headers), headers });
     }
     const came = toClientMessage(body);
-    if (came.kind === 'request' && came.message.method === 'initialize')
+    if (came.kind === 'request' && came.message.method === 'initialize') {
+      if (this.#options.isDraining() && (await fleet?.passToAny(exchange, bytes))) return;
       return sessions.open(came.message, response, caller, place);
+    }
     if (came.kind === 'invalid') return answerJson(response, 400, came.answer);
     return refuse(response, NO_SESSION);
   }
 
-  #listen(exchange: Exchange): void {
+  async #listen(exchange: Exchange): Promise<void> {
     const { request, response, caller } = exchange;
     if (!takesStream(request.headers)) return refuse(response, NO_STREAM);
+    if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange);
     const session = this.#session(exchange);
     if (isRefused(session)) return refuse(response, session);
     this.#endWithToken(response, caller);
@@ -190,10 +210,43 @@ export class HttpRoutes {
 
   async #end(exchange: Exchange): Promise<void> {
     const { response } = exchange;
+    const { [SESSION_HEADER]: id } = exchange.request.headers;
+    await this.#options.sessions.moving(String(id));
+    if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange);
     const session = this.#session(exchange);
     if (isRefused(session)) return refuse(response, session);
     await this.#options.sessions.end(session.sessionId);
     response.writeHead(204).end();
+  }
+
+  /** Takes a session that another host brings. */
+  async #take(request: IncomingMessage, response: ServerResponse, fleet: FleetSessions): Promise<void> {
+    const bytes = await readBytes(request, this.#options.maxBodyBytes);
+    const changed = bytes === undefined ? TOO_LONG : fleet.whyNotIntact(request, bytes);
+    if (bytes === undefined || changed !== undefined) return refuse(response, changed ?? TOO_LONG);
+    this.#options.admitted(request.socket);
+    const refused = await this.#options.sessions.continue(parseJson(new TextDecoder().decode(bytes)));
+    if (refused !== undefined) return refuse(response, refused);
+    answerJson(response, 200, {});
+  }
+
+  /** Hands on a request without a session that only another host can answer, or any other while this one drains. */
+  async #passStateless(exchange: Exchange, body: unknown, bytes: Uint8Array): Promise<boolean> {
+    const { fleet, isDraining } = this.#options;
+    if (fleet === undefined) return false;
+    if (await fleet.passContinued(exchange, body, bytes)) return true;
+    return isDraining() && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
+  }
+
+  /** Whether another host may have the session. */
+  #isElsewhere({ request: { headers } }: Exchange): boolean {
+    const { fleet, sessions } = this.#options;
+    const id = headers[SESSION_HEADER];
+    return fleet !== undefined && typeof id === 'string' && !sessions.has(id);
+  }
+
+  async #answerElsewhere(exchange: Exchange, body?: Uint8Array): Promise<void> {
+    await this.#options.fleet?.answerElsewhere(exchange, String(exchange.request.headers[SESSION_HEADER]), body);
   }
 
   /** The session that the request names, or the refusal. */
@@ -248,6 +301,11 @@ function takesStream({ accept = '' }: IncomingHttpHeaders): boolean {
 /** Without `Accept`, anything may be sent (RFC 9110, section 12.5.1). Such a client is probably simple, so it gets JSON. */
 function takesJson({ accept = '*/*' }: IncomingHttpHeaders): boolean {
   return /application\/(json|\*)|\*\/\*/i.test(accept);
+}
+
+function hasRequest(body: unknown): boolean {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return messages.some((message) => isJsonObject(message) && 'method' in message && 'id' in message);
 }
 
 function oneOf(value: string | readonly string[] | undefined): string | undefined {

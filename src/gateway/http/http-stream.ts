@@ -43,7 +43,6 @@ export class HttpStream {
   readonly #ports: StreamPorts;
   #response: ServerResponse | undefined;
   #timer: unknown;
-  /** The last event that was written to a response. */
   #writtenUpTo: number;
 
   constructor(beginning: Cursor, ports: StreamPorts) {
@@ -69,6 +68,11 @@ export class HttpStream {
     else response.flushHeaders();
     for (const event of this.#ports.log.since(cursor)) this.#write(event);
     this.#armKeepAlive();
+  }
+
+  /** The last event that was written to a response. */
+  get writtenUpTo(): number {
+    return this.#writtenUpTo;
   }
 
   /** Whether it has a response. */

@@ -16,13 +16,14 @@ import type { Socket } from 'node:net';
 import { guardedLogger, systemClock, type Logger } from '../../ports.js';
 import { HEADER_LIMITS, limitConnections } from '../../transports/http/server-limits.js';
 import { isLoopback } from '../../text/host-reach.js';
-import { settlesWithin } from '../../async/timers.js';
+import { settlesWithin, timeLeft } from '../../async/timers.js';
 import { messageOf } from '../../text/error-message.js';
 import { RPC } from '../client/client-message.js';
 import { DEFAULT_GRACE_PERIOD_MS, type DrainOptions } from '../drain.js';
 import type { Gateway } from '../gateway.js';
 import { HttpAccess } from './http-access.js';
 import { refuse } from './http-answers.js';
+import type { FleetSessions, FleetSessionsParts } from './fleet-sessions.js';
 import { HttpExchanges } from './http-exchanges.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-client-sessions.js';
@@ -107,7 +108,7 @@ const FLUSH_MS = 1_000;
  * ```
  */
 export async function serveHttp(
-  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'>,
+  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'> & Partial<Pick<Gateway, 'fleet'>>,
   options: ServeHttpOptions = {},
 ): Promise<HttpService> {
   checkHttpOptions(options);
@@ -128,7 +129,8 @@ export async function serveHttp(
   const origin = new URL(new URL(options.publicUrl ?? own).origin);
   const { events, maxHttpSessions = DEFAULT_MAX_HTTP_SESSIONS } = options;
   const mostOfOne = oauth === undefined ? maxHttpSessions : Math.ceil(maxHttpSessions / 2);
-  const sessions = new HttpSessions({ gateway, clock, logger, events, maxHttpSessions, mostOfOne });
+  const fleet = gateway.fleet && (await fleetSessions({ fleet: gateway.fleet, clock, logger }));
+  const sessions = new HttpSessions({ gateway, clock, logger, events, maxHttpSessions, mostOfOne, fleet });
   const exchanges = new HttpExchanges({ gateway, clock, logger, max: maxHttpSessions, mostOfOne });
   const access = new HttpAccess({
     hosts: hostsOf(host, taken, origin, options.allowedHosts),
@@ -145,6 +147,7 @@ export async function serveHttp(
     access,
     sessions,
     exchanges,
+    fleet,
     oauth,
     origin,
     maxBodyBytes,
@@ -160,17 +163,27 @@ export async function serveHttp(
     void serve(routes, request, response, logger);
   });
   server.on('error', (error) => logger.error('The HTTP server reports an error.', { reason: error.message }));
+  let hurry: () => void = () => {};
+  const hurried = new Promise<void>((resolve) => (hurry = resolve));
+  let moved: Promise<void> | undefined;
   const drain = (): void => {
     isDraining = true;
     sessions.drain();
+    moved ??= fleet?.drain().then(() => sessions.moveAll(gracePeriodMs, hurried));
   };
-  let hurry: () => void = () => {};
-  const hurried = new Promise<void>((resolve) => (hurry = resolve));
   const end = async (ms: number): Promise<void> => {
+    const since = clock.now();
+    const wasDraining = isDraining;
     drain();
+    await Promise.race([moved, hurried]);
+    // A session that was in use for too long before.
+    if (wasDraining && ms > 0) await sessions.moveAll(ms, hurried);
+    const left = Math.max(0, timeLeft(clock, since, ms));
     const isClosed = once(server, 'close');
-    await Promise.all([sessions.close(ms, hurried), exchanges.close(ms, hurried)]);
+    await Promise.all([sessions.close(left, hurried), exchanges.close(left, hurried)]);
+    if (fleet !== undefined) await settlesWithin(clock, left, Promise.race([fleet.settled(), hurried]));
     await answers.read();
+    fleet?.close();
     server.close();
     server.closeIdleConnections();
     await settlesWithin(clock, FLUSH_MS, isClosed);
@@ -190,6 +203,12 @@ export async function serveHttp(
       return (closing ??= end(ms));
     },
   };
+}
+
+/** Loaded only with a fleet. */
+async function fleetSessions(parts: FleetSessionsParts): Promise<FleetSessions> {
+  const { FleetSessions } = await import('./fleet-sessions.js');
+  return new FleetSessions(parts);
 }
 
 async function serve(

@@ -90,9 +90,7 @@ function networkOf(
 ): TransportTerms['network'] {
   if (network === undefined || !('url' in config)) return undefined;
   const { sign } = place ?? {};
-  return sign === undefined
-    ? () => network(name, config)
-    : async () => sign(await network(name, config));
+  return sign === undefined ? () => network(name, config) : async () => sign(await network(name, config));
 }
 
 /** The same credentials. If one request is refused for lack of scope, a person can sign in while the session continues. */

@@ -29,7 +29,14 @@ export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
       const { config, place } = await placed(ports, name, resolution.config, signal);
       plans.set(
         { name, generation },
-        { config, folder, elsewhere, place, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
+        {
+          config,
+          folder,
+          elsewhere,
+          place,
+          cacheKey: servers.cacheKey(name),
+          reviewed: reviews?.target(name),
+        },
       );
       await cache?.recall(name);
       return { kind: 'resolved' };

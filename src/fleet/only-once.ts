@@ -45,7 +45,16 @@ export class OnlyOnce implements OncePort {
     const { host, address } = place;
     const { hosts, key } = this.#parts.fleet;
     const { signedExchange } = await import('./signed-exchange.js');
-    const { command: _c, args: _a, env: _e, envFile: _f, cwd: _d, inheritEnv: _i, keepDaemons: _k, ...rest } = config;
+    const {
+      command: _c,
+      args: _a,
+      env: _e,
+      envFile: _f,
+      cwd: _d,
+      inheritEnv: _i,
+      keepDaemons: _k,
+      ...rest
+    } = config;
     const { type: _t, only: _o, ...settings } = rest;
     const url = `${address.replace(/\/$/, '')}/servers/${encodeURIComponent(server)}/mcp`;
     const sign = signedExchange({ key, from: hosts.self, to: host, clock: this.#parts.clock });

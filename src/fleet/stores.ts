@@ -70,7 +70,13 @@ export interface Fleet {
   readonly key: FleetKey;
 }
 
-const NAMES: OptionNames<FleetOptions> = { engine: true, key: true, leaseMs: true, serverLeaseMs: true, address: true };
+const NAMES: OptionNames<FleetOptions> = {
+  engine: true,
+  key: true,
+  leaseMs: true,
+  serverLeaseMs: true,
+  address: true,
+};
 const LEAST_SERVER_LEASE_MS = 2_000;
 const POLL_MS = 100;
 /** Longer than the requests of a holder may take. */

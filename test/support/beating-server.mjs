@@ -21,7 +21,12 @@ const answers = {
   ping: () => ({}),
   'tools/list': () => ({
     tools: [
-      { name: 'who', description: 'The token of the lease.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+      {
+        name: 'who',
+        description: 'The token of the lease.',
+        inputSchema: { type: 'object' },
+        annotations: { readOnlyHint: true },
+      },
     ],
   }),
   'tools/call': () => text(`${token} ${process.pid}`),
@@ -31,7 +36,8 @@ lines.on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
   const answer = answers[method];
-  const outcome = answer === undefined ? { error: { code: -32601, message: 'unknown' } } : { result: answer(params ?? {}) };
+  const outcome =
+    answer === undefined ? { error: { code: -32601, message: 'unknown' } } : { result: answer(params ?? {}) };
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...outcome })}\n`);
 });
 lines.on('close', () => process.exit(0));

@@ -50,7 +50,13 @@ export function useOnceHosts(): OnceRig {
         serverLeaseMs: LEASE_MS,
         ...(address !== undefined && { address }),
       });
-      const troupe = createTroupe({ servers: { one: rig.entry }, startGateMs: 0, cache: false, fleet, ...options });
+      const troupe = createTroupe({
+        servers: { one: rig.entry },
+        startGateMs: 0,
+        cache: false,
+        fleet,
+        ...options,
+      });
       troupes.push(troupe);
       return troupe;
     },

@@ -72,7 +72,9 @@ function row(figures) {
 
 const HEAD = [
   'fault'.padEnd(18),
-  ...['rounds', 'overlaps', 'together', 'shrunk', 'handed on', 'gap median', 'gap most'].map((title) => title.padStart(11)),
+  ...['rounds', 'overlaps', 'together', 'shrunk', 'handed on', 'gap median', 'gap most'].map((title) =>
+    title.padStart(11),
+  ),
 ].join('');
 
 async function main() {
@@ -106,7 +108,11 @@ async function main() {
   }
   const passed = results.every(({ overlaps, shrunk }) => overlaps === 0 && shrunk === 0);
   if (json) console.log(JSON.stringify({ passed, seed, engine, leaseMs, results }, undefined, 2));
-  say(passed ? 'passed' : `failed; again: --engine ${engine} --rounds ${rounds} --lease ${leaseMs} --seed ${seed}`);
+  say(
+    passed
+      ? 'passed'
+      : `failed; again: --engine ${engine} --rounds ${rounds} --lease ${leaseMs} --seed ${seed}`,
+  );
   return passed ? 0 : 1;
 }
 

@@ -142,7 +142,11 @@ function checkForwarded({ forwardHeaders = [] }: EntryFields, report: Report): v
 
 function checkOnly({ only, isolation }: EntryFields, report: Report): void {
   if (only !== undefined && isolation === 'per-session')
-    report(['isolation'], 'conflicting-fields', "contradicts 'only': a server that runs once has one connection");
+    report(
+      ['isolation'],
+      'conflicting-fields',
+      "contradicts 'only': a server that runs once has one connection",
+    );
 }
 
 /** A smaller `timeout` is in seconds, because nobody limits a server to less than a second. */

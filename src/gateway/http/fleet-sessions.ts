@@ -103,7 +103,11 @@ export class FleetSessions {
   }
 
   /** Answers a request for a session that is not here. */
-  async answerElsewhere({ request, response }: PassableRequest, id: string, body?: Uint8Array): Promise<void> {
+  async answerElsewhere(
+    { request, response }: PassableRequest,
+    id: string,
+    body?: Uint8Array,
+  ): Promise<void> {
     if (this.#requests.userOf(request) !== undefined) return refuse(response, SESSION_OVER);
     if (this.#requests.isSigned(request)) return refuse(response, MISSING_HERE);
     const origin = hostOfSession(id);

@@ -246,7 +246,11 @@ export class HttpRoutes {
   }
 
   async #answerElsewhere(exchange: Exchange, body?: Uint8Array): Promise<void> {
-    await this.#options.fleet?.answerElsewhere(exchange, String(exchange.request.headers[SESSION_HEADER]), body);
+    await this.#options.fleet?.answerElsewhere(
+      exchange,
+      String(exchange.request.headers[SESSION_HEADER]),
+      body,
+    );
   }
 
   /** The session that the request names, or the refusal. */

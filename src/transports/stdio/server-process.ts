@@ -68,7 +68,8 @@ const LINE_END_MS = 1_000;
 const NOISE_SAMPLE_CHARACTERS = 200;
 const UNGUARDED: RawFailure = {
   code: 'spawn-failed',
-  message: 'A server that runs once in the fleet needs a guard, a shell script, and that could not be started.',
+  message:
+    'A server that runs once in the fleet needs a guard, a shell script, and that could not be started.',
 };
 
 export class ServerProcess {

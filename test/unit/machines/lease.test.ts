@@ -101,14 +101,17 @@ describe('a holder', () => {
     expect(driver.effects.running).toEqual(['keepTerm', 'renewLease']);
   });
 
-  it.each(['resting', 'renewing', 'retrying'])('ends the server when its time is over (%s)', async (where) => {
-    const driver = await Driver.holding();
-    if (where !== 'resting') await driver.pass(renewMs);
-    if (where === 'retrying') await driver.settle('renewLease', broken);
-    expect(driver.state).toBe(`holding.${where}`);
-    expect(await driver.settle('keepTerm', {})).toBe('ending');
-    expect(driver.effects.running).toEqual(['endServer']);
-  });
+  it.each(['resting', 'renewing', 'retrying'])(
+    'ends the server when its time is over (%s)',
+    async (where) => {
+      const driver = await Driver.holding();
+      if (where !== 'resting') await driver.pass(renewMs);
+      if (where === 'retrying') await driver.settle('renewLease', broken);
+      expect(driver.state).toBe(`holding.${where}`);
+      expect(await driver.settle('keepTerm', {})).toBe('ending');
+      expect(driver.effects.running).toEqual(['endServer']);
+    },
+  );
 
   it('ends the server when the engine does not know the lease, or when the time cannot be kept', async () => {
     const unknown = await Driver.holding();
@@ -135,16 +138,21 @@ describe('a holder', () => {
     expect(driver.actor.getSnapshot().context.token).toBeNull();
   });
 
-  it.each(['ending', 'stuck', 'releasing'])('asks anew if it is needed again meanwhile (%s)', async (where) => {
-    const driver = await Driver.holding();
-    await driver.send('lease.unwanted');
-    if (where === 'stuck') await driver.settle('endServer', { isGone: false });
-    if (where === 'releasing') await driver.settle('endServer', { isGone: true });
-    expect(await driver.send('lease.wanted', 'lease.unwanted', 'holder.changed', 'lease.wanted')).toBe(where);
-    if (where === 'stuck') await driver.pass(askMs);
-    if (where !== 'releasing') await driver.settle('endServer', { isGone: true });
-    expect(await driver.settle('releaseLease', broken)).toBe('waiting.asking');
-  });
+  it.each(['ending', 'stuck', 'releasing'])(
+    'asks anew if it is needed again meanwhile (%s)',
+    async (where) => {
+      const driver = await Driver.holding();
+      await driver.send('lease.unwanted');
+      if (where === 'stuck') await driver.settle('endServer', { isGone: false });
+      if (where === 'releasing') await driver.settle('endServer', { isGone: true });
+      expect(await driver.send('lease.wanted', 'lease.unwanted', 'holder.changed', 'lease.wanted')).toBe(
+        where,
+      );
+      if (where === 'stuck') await driver.pass(askMs);
+      if (where !== 'releasing') await driver.settle('endServer', { isGone: true });
+      expect(await driver.settle('releaseLease', broken)).toBe('waiting.asking');
+    },
+  );
 });
 
 it('an actor that replaces one that died ends the server before it asks', async () => {
@@ -171,7 +179,17 @@ describe('the time of a lease', () => {
 
 /** What happens to one of two hosts, or to the engine, between two pauses. */
 const step = fc.record({
-  what: fc.constantFrom('freeze', 'thaw', 'lose engine', 'find engine', 'wipe', 'want', 'unwant', 'jump', 'pass'),
+  what: fc.constantFrom(
+    'freeze',
+    'thaw',
+    'lose engine',
+    'find engine',
+    'wipe',
+    'want',
+    'unwant',
+    'jump',
+    'pass',
+  ),
   host: fc.nat(1),
   ms: fc.integer({ min: 1, max: TTL * 1.5 }),
 });

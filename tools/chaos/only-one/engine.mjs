@@ -26,7 +26,19 @@ export async function openEngine(kind) {
   writeFileSync(configuration, `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${data}" }\n`);
   const [command, ...args] =
     kind === 'redis'
-      ? ['redis-server', '--port', `${port}`, '--bind', '127.0.0.1', '--dir', data, '--save', '', '--appendonly', 'yes']
+      ? [
+          'redis-server',
+          '--port',
+          `${port}`,
+          '--bind',
+          '127.0.0.1',
+          '--dir',
+          data,
+          '--save',
+          '',
+          '--appendonly',
+          'yes',
+        ]
       : ['nats-server', '-c', configuration];
   let child;
   const engine = {

@@ -15,10 +15,12 @@ export async function openLink(port) {
     };
     for (const [from, to] of [pair, pair.toReversed()]) {
       from.on('data', (bytes) => to.write(bytes));
-      from.on('error', () => {}).on('close', () => {
-        // The other side of a cut link does not hear of it.
-        if (!isCut) over();
-      });
+      from
+        .on('error', () => {})
+        .on('close', () => {
+          // The other side of a cut link does not hear of it.
+          if (!isCut) over();
+        });
       if (isCut) from.pause();
     }
   }).listen(0, '127.0.0.1');

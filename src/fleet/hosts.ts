@@ -93,7 +93,8 @@ export class Hosts implements FleetHosts {
   async addressOf(host: string): Promise<string | undefined> {
     const known = this.#living?.find(host);
     if (known !== undefined) return known.isGone ? undefined : known.value?.address;
-    const { value } = await this.#entries.recall(PREFIX + host);
+    // Clients choose these names: nothing of them is kept.
+    const { value } = await this.#entries.read(PREFIX + host);
     return (value as FleetHost | undefined)?.address;
   }
 

@@ -6,6 +6,7 @@ import { scenario as command } from './scenarios/command.mjs';
 import { scenario as faults } from './scenarios/faults.mjs';
 import { scenario as gateway } from './scenarios/gateway.mjs';
 import { scenario as growth } from './scenarios/growth.mjs';
+import { scenario as handingOn } from './scenarios/handing-on.mjs';
 import { scenario as importing } from './scenarios/import.mjs';
 import { scenario as largeResults } from './scenarios/large-results.mjs';
 import { scenario as memory } from './scenarios/memory.mjs';
@@ -21,11 +22,11 @@ import { scenario as warmCache } from './scenarios/warm-cache.mjs';
 
 export const SCENARIOS = [
   ...[importing, startUp, warmCache, command, faults, calls, largeResults, notifications, recovery, close],
-  ...[memory, newEra, growth, observing, gateway, search, scripts, scale],
+  ...[memory, newEra, growth, observing, gateway, handingOn, search, scripts, scale],
 ];
 
 /** Scenarios without a comparison with the SDK client, the floor or an earlier build. */
-const WITHOUT_RATIOS = ['command', 'search', 'scripts', 'scale'];
+const WITHOUT_RATIOS = ['command', 'handing-on', 'search', 'scripts', 'scale'];
 /** Scenarios that take long and rarely change. */
 const NOT_QUICK = ['growth'];
 

@@ -175,6 +175,10 @@ export const TARGETS = [
       value: itself('gateway', 'stdio', 'ratio'),
     },
   },
+  {
+    what: 'handing a call on to the replica of its session, median',
+    ...{ most: 1, unit: 'ms', value: itself('handing-on', 'http', 'addedMs') },
+  },
 ];
 
 function growth(part) {

@@ -95,7 +95,7 @@ export class ClientSession implements GatewayClient {
       failed: (error) => parts.logger.warn('gateway session', { session: parts.id, problem: error.message }),
       closed: () => void this.#end(),
     });
-    const { clock, serverInfo, isSelf, questionTimeoutMs } = parts.settings;
+    const { clock, serverInfo, isSelf, questionTimeoutMs, newState } = parts.settings;
     this.#front = new StatelessFront({
       clock,
       serverInfo,

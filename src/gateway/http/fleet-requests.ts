@@ -10,7 +10,7 @@ import {
   type RefusedSignature,
 } from '../../fleet/signed-request.js';
 import type { Clock } from '../../ports.js';
-import { CLIENT_HOST_HEADER, NOT_HERE } from './hand-over.js';
+import { NOT_HERE } from './hand-over.js';
 import type { Refused } from './http-answers.js';
 import { SESSION_HEADER } from './http-client-session.js';
 
@@ -36,8 +36,7 @@ export class FleetRequests {
   }
 
   /**
-   * Verifies a request that says it is signed. After that its headers are the signed ones, and its `Host` is the one of the
-   * client. Returns the refusal.
+   * Verifies a request that says it is signed. After that its headers are the signed ones. Returns the refusal.
    */
   receive(request: IncomingMessage, purpose: string): Refused | undefined {
     const { method = '', url: path = '', headers } = request;
@@ -55,15 +54,14 @@ export class FleetRequests {
       return refusedFor(verdict.reason);
     }
     if (!this.#seen.isNew(verdict.nonce, now)) return refusedFor('replayed');
-    const { [CLIENT_HOST_HEADER]: host, ...others } = verdict.headers;
-    request.headers = host === undefined ? others : { ...others, host };
+    request.headers = verdict.headers;
     this.#signed.set(request, { ...verdict, purpose });
     return undefined;
   }
 
-  /** Whether another host has handed it on. */
+  /** Whether another host has sent it. */
   isSigned(request: IncomingMessage): boolean {
-    return this.#signed.has(request) && this.userOf(request) === undefined;
+    return this.#signed.has(request);
   }
 
   /** The host that uses a server here that runs once in the fleet, for itself. */

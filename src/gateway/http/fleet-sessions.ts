@@ -2,7 +2,8 @@
  * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet.
  *
  * L1. A request that another host handed on is answered here or with status 421; it is never handed on again.
- * L2. Whoever hands on has checked the client's access, and so does the host that answers.
+ * L2. Both hosts check the client's token. `Host` and `Origin` are checked where the client comes in: a signed request has
+ *     passed that.
  * L3. A host that nobody listens at, or that is no longer in the fleet, has no sessions: 404, so that clients begin anew. A host that
  *     cannot be reached may still have them: 503, and nothing was sent.
  * L4. A host that drains hands new sessions, and requests without a session, on to a host that is up. Its own sessions move
@@ -35,7 +36,7 @@ const OUT_OF_REACH: Refused = {
   headers: { 'retry-after': '1' },
 };
 const CHANGED: Refused = { status: 403, error: 'The signature of the fleet is refused: changed.' };
-const NO_BODY = new Uint8Array();
+const NO_BODY: Uint8Array = new Uint8Array();
 /** Hosts that are asked one after the other to take a new session. */
 const MOST_TRIES = 3;
 
@@ -83,7 +84,8 @@ export class FleetSessions {
   receive(request: IncomingMessage, path: string): Refused | undefined {
     const isOfHosts = path === SESSIONS_PATH;
     const { [SIGNATURE_HEADER]: signature } = request.headers;
-    if (!isOfHosts && signature === undefined) return undefined;
+    const isSigned = signature !== undefined && !path.startsWith('/fleet/');
+    if (!isOfHosts && !isSigned) return undefined;
     // What it claims decides only what is verified.
     const isUse = path.startsWith('/servers/') && String(signature).includes(`;${USE_SERVER};`);
     const refused = this.#requests.receive(request, isOfHosts ? 'move' : isUse ? USE_SERVER : 'pass');
@@ -97,39 +99,54 @@ export class FleetSessions {
     return host === undefined ? undefined : { subject: `host ${host}` };
   }
 
+  /** Whether another host has sent it. */
+  isPassedOn(request: IncomingMessage): boolean {
+    return this.#requests.isSigned(request);
+  }
+
   /** Why the body of a signed request is refused; undefined if it is accepted. */
   whyNotIntact(request: IncomingMessage, body: Uint8Array): Refused | undefined {
     return this.#requests.isIntact(request, body) ? undefined : CHANGED;
   }
 
-  /** Answers a request for a session that is not here. */
+  /** Answers a request for a session that is not here. False if it may have come here by now. */
   async answerElsewhere(
     { request, response }: PassableRequest,
     id: string,
     body?: Uint8Array,
-  ): Promise<void> {
-    if (this.#requests.userOf(request) !== undefined) return refuse(response, SESSION_OVER);
-    if (this.#requests.isSigned(request)) return refuse(response, MISSING_HERE);
+  ): Promise<boolean> {
+    if (this.#requests.userOf(request) !== undefined) return false;
+    const { self } = this.#fleet.hosts;
     const origin = hostOfSession(id);
-    if (origin === undefined) return refuse(response, SESSION_OVER);
+    if (origin === undefined) return false;
+    if (this.#requests.isSigned(request)) {
+      refuse(response, MISSING_HERE);
+      return true;
+    }
     const passed = toPassed(request, body);
-    const tried = new Set([this.#fleet.hosts.self]);
+    const tried = new Set<string>();
     const places = [() => this.#moved.known(id), () => origin, () => this.#moved.find(id)];
     let isOutOfReach = false;
     for (const placeOf of places) {
       const host = await placeOf();
       if (host === undefined || tried.has(host)) continue;
       tried.add(host);
+      if (host === self) continue;
       const outcome = await this.#pass(host, passed, response);
-      if (outcome === 'answered' || response.destroyed) return;
+      if (outcome === 'answered' || response.destroyed) return true;
       if (outcome === 'out-of-reach') isOutOfReach = true;
     }
+    if (tried.has(self)) return false;
     refuse(response, isOutOfReach ? OUT_OF_REACH : SESSION_OVER);
+    return true;
   }
 
-  /** Hands on what any host can answer, to one that is up. False if there is none, or if it was handed on before. */
+  /** While this host drains: hands on what any host can answer, to one that is up. False if there is none. */
   async passToAny({ request, response }: PassableRequest, body: Uint8Array): Promise<boolean> {
-    if (this.#requests.isSigned(request)) return false;
+    if (this.#requests.isSigned(request)) {
+      refuse(response, MISSING_HERE);
+      return true;
+    }
     const passed = toPassed(request, body);
     for (const peer of this.#others().slice(0, MOST_TRIES)) {
       const outcome = await this.#handOver.pass(peer, passed, response);
@@ -163,11 +180,6 @@ export class FleetSessions {
     const params = isJsonObject(message) ? message['params'] : undefined;
     const { key, hosts } = this.#fleet;
     return isJsonObject(params) && hostOfState(key, params['requestState']) === hosts.self;
-  }
-
-  /** Says that this host takes no new sessions. */
-  async drain(): Promise<void> {
-    await this.#fleet.hosts.drain();
   }
 
   /**
@@ -205,14 +217,15 @@ export class FleetSessions {
   }
 
   async #bring(id: string, snapshot: object): Promise<boolean> {
-    const taker = this.#hosts.get(this.#moved.known(id) ?? '');
-    if (taker?.address === undefined) return false;
+    const taker = this.#moved.known(id) ?? '';
+    const address = await this.#fleet.hosts.addressOf(taker).catch(() => undefined);
+    if (address === undefined) return false;
     const body = Buffer.from(JSON.stringify(snapshot));
     const headers = { 'content-type': 'application/json' };
     const passed = { purpose: 'move', method: 'POST', path: SESSIONS_PATH, headers, body };
-    const status = await this.#handOver.ask({ id: taker.id, address: taker.address }, passed);
+    const status = await this.#handOver.ask({ id: taker, address }, passed);
     if (status !== 200)
-      this.#logger.warn('A session could not move.', { host: taker.id, status: status ?? 'none' });
+      this.#logger.warn('A session could not move.', { host: taker, status: status ?? 'none' });
     return status === 200;
   }
 
@@ -226,7 +239,12 @@ export class FleetSessions {
   /** The hosts that take sessions, each in its turn first. */
   #others(): readonly Peer[] {
     const { self } = this.#fleet.hosts;
-    const peers = [...this.#hosts.values()].flatMap(({ id, address, state }) =>
+    let hosts = this.#hosts;
+    // Of changes, a watch hears a little later.
+    this.#fleet.hosts.watch((now) => {
+      hosts = now;
+    })();
+    const peers = [...hosts.values()].flatMap(({ id, address, state }) =>
       id !== self && state === 'up' && address !== undefined ? [{ id, address }] : [],
     );
     this.#turn += 1;

@@ -20,7 +20,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Agent as TlsAgent, request as sendHttps } from 'node:https';
-import { pipeline } from 'node:stream';
 import type { DerivedKeys } from '../../fleet/fleet-key.js';
 import { SIGNATURE_HEADER, signRequest } from '../../fleet/signed-request.js';
 import type { Clock } from '../../ports.js';
@@ -49,8 +48,6 @@ export interface Peer {
   readonly address: string;
 }
 
-/** The `Host` of the client's own request. */
-export const CLIENT_HOST_HEADER = 'troupe-fleet-host';
 /** The status of a host that has done nothing with a request, because it does not have the session. */
 export const NOT_HERE = 421;
 /** Clearly less than `KEEP_ALIVE_MS` of the service. */
@@ -71,12 +68,7 @@ const OF_ONE_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
-const WRITTEN_ANEW: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  SIGNATURE_HEADER,
-  CLIENT_HOST_HEADER,
-]);
+const WRITTEN_ANEW: ReadonlySet<string> = new Set(['host', 'content-length', SIGNATURE_HEADER]);
 
 export interface HandOverParts {
   /** Name of this host. */
@@ -115,10 +107,13 @@ export class HandOver {
   async pass(to: Peer, passed: Passed, response: ServerResponse): Promise<Outcome> {
     const sent = this.#send(to, passed);
     if (sent === undefined) return 'not-there';
-    const leave = (): void => void (response.writableFinished || sent.request.destroy());
+    const leave = (): void => {
+      this.#answering.delete(response);
+      if (!response.writableFinished) sent.request.destroy();
+    };
     response.once('close', leave);
     const came = await sent.answer;
-    if (!('statusCode' in came)) {
+    if ('wasUsed' in came) {
       response.off('close', leave);
       if (came.wasUsed) answerUnknown(response);
       return came.wasUsed ? 'answered' : outcomeOf(came.error);
@@ -128,21 +123,20 @@ export class HandOver {
       came.resume();
       return 'not-there';
     }
-    if (passed.method !== 'GET') {
-      this.#answering.add(response);
-      response.once('close', () => this.#answering.delete(response));
-    }
+    if (passed.method !== 'GET') this.#answering.add(response);
     response.writeHead(came.statusCode ?? 502, answerHeaders(came.headers));
     response.flushHeaders();
-    // Both ends are closed if one breaks.
-    pipeline(came, response, () => {});
+    came.pipe(response);
+    came.once('close', () => {
+      if (!came.complete) response.destroy();
+    });
     return 'answered';
   }
 
   /** The status of the answer; undefined if there was none. Never rejects. */
   async ask(to: Peer, passed: Passed): Promise<number | undefined> {
     const came = await this.#send(to, passed)?.answer;
-    if (came === undefined || !('statusCode' in came)) return undefined;
+    if (came === undefined || 'wasUsed' in came) return undefined;
     came.resume();
     return came.statusCode;
   }
@@ -224,7 +218,7 @@ interface Broken {
 /** The headers that go with a request to another host. */
 export function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  const passed: Record<string, string> = { [CLIENT_HOST_HEADER]: headers.host ?? '' };
+  const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const isLeft = OF_ONE_HOP.has(name) || WRITTEN_ANEW.has(name) || named.has(name);
     if (!isLeft && typeof value === 'string') passed[name] = value;
@@ -242,6 +236,7 @@ function outcomeOf(error: Error): Outcome {
 
 function answerUnknown(response: ServerResponse): void {
   if (response.destroyed || response.headersSent) return;
-  const error = 'The connection to the host of the session broke: whether the request was carried out is unknown.';
+  const error =
+    'The connection to the host of the session broke: whether the request was carried out is unknown.';
   answerJson(response, 502, rpcError(null, RPC.serverError, error, { code: 'outcome-unknown' }));
 }

@@ -217,7 +217,11 @@ export class HttpSessions {
     clock.clearTimeout(timer);
   }
 
-  async #move(id: string, { http, subject, path, server }: Open, { bring, turns, signal }: Moving): Promise<void> {
+  async #move(
+    id: string,
+    { http, subject, path, server }: Open,
+    { bring, turns, signal }: Moving,
+  ): Promise<void> {
     await abortable(http.conversation.settled(), signal);
     await turns.take(signal);
     try {
@@ -225,7 +229,10 @@ export class HttpSessions {
       if (continuation === undefined) return;
       const place: Route = { path, server };
       const snapshot: Snapshot = { id, ...(subject !== undefined && { subject }), place, ...continuation };
-      if (await bring(id, snapshot)) await this.end(id);
+      if (!(await bring(id, snapshot))) return;
+      // One that had come before the session was about to move.
+      await abortable(http.conversation.settled(), signal).catch(() => {});
+      await this.end(id);
     } finally {
       turns.leave();
     }

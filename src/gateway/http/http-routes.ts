@@ -100,7 +100,7 @@ export class HttpRoutes {
     if (fleet !== undefined && path === SESSIONS_PATH) return this.#take(request, response, fleet);
     const { headers } = request;
     const user = fleet?.userOf(request);
-    const refusal = user === undefined ? access.refusal(headers) : undefined;
+    const refusal = fleet?.isPassedOn(request) === true ? undefined : access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
       response.setHeader('access-control-allow-origin', headers.origin);
@@ -183,7 +183,7 @@ export class HttpRoutes {
     if (headers[SESSION_HEADER] !== undefined) {
       const moving = hasRequest(body) ? sessions.moving(String(headers[SESSION_HEADER])) : undefined;
       if (moving !== undefined) await moving;
-      if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange, bytes);
+      if (await this.#isElsewhere(exchange, bytes)) return;
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);
       this.#endWithToken(response, caller);
@@ -201,7 +201,7 @@ export class HttpRoutes {
   async #listen(exchange: Exchange): Promise<void> {
     const { request, response, caller } = exchange;
     if (!takesStream(request.headers)) return refuse(response, NO_STREAM);
-    if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange);
+    if (await this.#isElsewhere(exchange)) return;
     const session = this.#session(exchange);
     if (isRefused(session)) return refuse(response, session);
     this.#endWithToken(response, caller);
@@ -212,7 +212,7 @@ export class HttpRoutes {
     const { response } = exchange;
     const { [SESSION_HEADER]: id } = exchange.request.headers;
     await this.#options.sessions.moving(String(id));
-    if (this.#isElsewhere(exchange)) return this.#answerElsewhere(exchange);
+    if (await this.#isElsewhere(exchange)) return;
     const session = this.#session(exchange);
     if (isRefused(session)) return refuse(response, session);
     await this.#options.sessions.end(session.sessionId);
@@ -238,19 +238,12 @@ export class HttpRoutes {
     return isDraining() && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
   }
 
-  /** Whether another host may have the session. */
-  #isElsewhere({ request: { headers } }: Exchange): boolean {
+  /** Whether another host has the session, and has answered. */
+  async #isElsewhere(exchange: Exchange, body?: Uint8Array): Promise<boolean> {
     const { fleet, sessions } = this.#options;
-    const id = headers[SESSION_HEADER];
-    return fleet !== undefined && typeof id === 'string' && !sessions.has(id);
-  }
-
-  async #answerElsewhere(exchange: Exchange, body?: Uint8Array): Promise<void> {
-    await this.#options.fleet?.answerElsewhere(
-      exchange,
-      String(exchange.request.headers[SESSION_HEADER]),
-      body,
-    );
+    const id = exchange.request.headers[SESSION_HEADER];
+    if (fleet === undefined || typeof id !== 'string' || sessions.has(id)) return false;
+    return fleet.answerElsewhere(exchange, id, body);
   }
 
   /** The session that the request names, or the refusal. */

@@ -108,7 +108,8 @@ const FLUSH_MS = 1_000;
  * ```
  */
 export async function serveHttp(
-  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'> & Partial<Pick<Gateway, 'fleet'>>,
+  gateway: Pick<Gateway, 'answer' | 'connect' | 'readiness' | 'serverNames'> &
+    Partial<Pick<Gateway, 'fleet' | 'troupe'>>,
   options: ServeHttpOptions = {},
 ): Promise<HttpService> {
   checkHttpOptions(options);
@@ -169,7 +170,8 @@ export async function serveHttp(
   const drain = (): void => {
     isDraining = true;
     sessions.drain();
-    moved ??= fleet?.drain().then(() => sessions.moveAll(gracePeriodMs, hurried));
+    gateway.troupe?.inside.membership?.drains();
+    moved ??= sessions.moveAll(gracePeriodMs, hurried);
   };
   const end = async (ms: number): Promise<void> => {
     const since = clock.now();

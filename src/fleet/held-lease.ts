@@ -9,6 +9,8 @@
  *     lease, so a late write never replaces the entry of a later holder. It only tells others where to connect: what it says
  *     may be out of date, and gives nobody the right to run the server.
  * W4. A session that was opened for one place is ended when the server runs at another.
+ *
+ * Longer than 300 lines because the effects of the chart and the knowledge of the place change together.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { fromPromise, type ActorRefFrom, type AnyActorRef } from 'xstate';
@@ -93,12 +95,13 @@ export class HeldLease {
   #said: Holder | undefined;
   /** The place that the connection was given last. */
   #used: string | undefined;
-  readonly #unfollow: (() => void)[] = [];
+  #unfollowChart = (): void => {};
+  readonly #unfollow: () => void;
 
   constructor(parts: HeldLeaseParts) {
     this.#parts = parts;
     this.#name = `only/${createHash('sha256').update(parts.server).digest('hex')}`;
-    this.#unfollow.push(parts.entries.follow(this.#name, () => void this.#read()));
+    this.#unfollow = parts.entries.follow(this.#name, () => void this.#read());
   }
 
   /**
@@ -110,9 +113,11 @@ export class HeldLease {
     for (;;) {
       signal.throwIfAborted();
       this.#want();
+      const before = this.#place;
       const place = await this.#find();
+      if (before !== this.#place) continue;
       if (place !== undefined) {
-        this.#used = this.#place;
+        this.#used = before;
         return place;
       }
       const leftMs = giveUpAt - steady();
@@ -145,12 +150,16 @@ export class HeldLease {
 
   /** Resolves when the lease is given back, if it was held. Never rejects. */
   async close(): Promise<void> {
-    for (const stop of this.#unfollow.splice(0)) stop();
+    this.#unfollow();
     const ref = this.#ref;
-    if (ref === undefined || ref.getSnapshot().status !== 'active') return;
-    const over = new Promise<void>((resolve) => ref.subscribe({ complete: resolve, error: () => resolve() }));
-    this.unwant();
-    await settlesWithin(this.#parts.clock, KILL_LIMIT_MS, over);
+    if (ref?.getSnapshot().status === 'active') {
+      const over = new Promise<void>((resolve) => {
+        ref.subscribe({ complete: resolve, error: () => resolve() });
+      });
+      this.unwant();
+      await settlesWithin(this.#parts.clock, KILL_LIMIT_MS, over);
+    }
+    this.#unfollowChart();
   }
 
   async #find(): Promise<Whereabouts | undefined> {
@@ -178,11 +187,10 @@ export class HeldLease {
         releaseLease: does(() => this.#release()),
       },
     });
-    this.#unfollow.push(
-      roots().follow((ref) => {
-        if (ref.id === name) this.#follow(ref);
-      }),
-    );
+    this.#unfollowChart();
+    this.#unfollowChart = roots().follow((ref) => {
+      if (ref.id === name) this.#follow(ref);
+    });
     roots().start(name, machine, { server, policy: leasePolicy(ttlMs) });
   }
 

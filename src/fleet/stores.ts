@@ -7,6 +7,8 @@
  *     then: it fails, and is tried again later.
  * H3. All approvals are one entry, and the accepted tools of a server are one; both are changed by compare-and-set, so no
  *     host removes what another has added.
+ *
+ * Longer than 300 lines because every option of a fleet is documented here, and each store is short.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { pause } from '../async/abort.js';

@@ -1,4 +1,7 @@
-/** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
+/**
+ * The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. Longer than
+ * 300 lines because the order of the checks of a request is in one place.
+ */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

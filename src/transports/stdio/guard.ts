@@ -13,6 +13,8 @@
  * D4. Without a guard (no `sh`) servers run all the same; that is reported once. Only a server with a term does not.
  * D5. The guard gets what is left of a term at once, and again at each extension. If it dies, it is replaced at once.
  *
+ * Longer than 300 lines because the sweep of what a dead host left is here as well.
+ *
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
  * and lost their parent before the host died, and the sweep.
  */

@@ -229,7 +229,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/fleet/index',
     values: names('FleetError createFleet createMemoryEngine'),
     types: names(
-      'Fleet FleetEngine FleetEntry FleetErrorCode FleetLease FleetLine FleetOptions PutTerms StopFleet',
+      'Fleet FleetEngine FleetEntry FleetErrorCode FleetHost FleetHosts FleetLease FleetLine FleetOptions PutTerms StopFleet',
     ),
   },
   {

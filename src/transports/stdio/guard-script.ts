@@ -127,9 +127,10 @@ unlimit() { # GROUP
 }
 
 while read -r word id left; do
-  case $word in
+  case $word$id in
     .) for entry in $limits; do unlimit "\${entry%:*}"; done; exit 0 ;;
   esac
+  case $word$left in '~'* | + | -) ;; *) continue ;; esac
   case $id in '' | 0* | 1 | *[!0-9]* | ??????????*) continue ;; esac
   case $word in
     +) look "$id"; groups="$groups$id:$start " ;;

@@ -19,6 +19,8 @@ export interface OnlyOnceParts {
   readonly clock: Clock;
   readonly roots: () => LeaseRoots;
   readonly sessions: Pick<Sessions, 'expire'>;
+  /** Whether the connection is stopped or dormant now. */
+  readonly isAtRest: (server: string) => boolean;
   /** A connection that has failed, or waits for its next attempt, makes it now. */
   readonly retry: (server: string) => void;
   /** Default: `performance.now`. */
@@ -78,8 +80,7 @@ export class OnlyOnce implements OncePort {
     if (event.type !== 'connection.state' && event.type !== 'connection.removed') return;
     const lease = await this.#leases.get(event.server);
     if (lease === undefined) return;
-    if (event.type === 'connection.removed' || event.to === 'stopped' || event.substate === 'dormant')
-      lease.unwant();
+    if (event.type === 'connection.removed' || this.#parts.isAtRest(event.server)) lease.unwant();
     // A host that only stands by goes on to do so.
     else if (event.to === 'failed' && lease.isHolding) lease.unwant();
   }

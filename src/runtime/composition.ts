@@ -65,6 +65,7 @@ import { toConfirmationPolicy } from './confirmation-policy.js';
 import { Results } from './results.js';
 import { withFleet } from './with-fleet.js';
 import { OnlyOnce } from '../fleet/only-once.js';
+import { hasTag } from '../../machines/connection/connection.states.js';
 import { classify } from '../../machines/policy/failure.js';
 
 /** The parts that the façade uses. */
@@ -213,6 +214,10 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
       clock,
       roots: () => servers.supervisor.roots,
       sessions,
+      isAtRest: (name) => {
+        const present = servers.get(name)?.present;
+        return present?.state === 'stopped' || (present !== undefined && hasTag(present, 'dormant'));
+      },
       retry: (name) => retryIfWaiting(servers.get(name)),
     });
   const wire = new Wire(clock, mask);

@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 3, code: '624fc3d3b45022c9' };
+const PINNED = { policyVersion: 3, code: '9dcd0ab0afcdc090' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

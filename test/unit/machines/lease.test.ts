@@ -3,7 +3,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise, type ActorRefFrom } from 'xstate';
-import { leaseMachine, type LeaseEvent, type LeaseInput } from '../../../machines/lease/lease.machine.js';
+import {
+  leaseMachine,
+  type AcquireLeaseOutput,
+  type EndServerOutput,
+  type LeaseEffectInput,
+  type LeaseEffectOutput,
+  type LeaseEvent,
+  type LeaseInput,
+  type RenewLeaseOutput,
+} from '../../../machines/lease/lease.machine.js';
 import { leaseLeftMs, leasePolicy, type Reading } from '../../../machines/policy/lease-term.js';
 import { pause } from '../../../src/async/abort.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
@@ -260,7 +269,7 @@ class Host {
     };
     const machine = leaseMachine.provide({
       actors: {
-        acquireLease: fromPromise(async () => {
+        acquireLease: fromPromise<AcquireLeaseOutput, LeaseEffectInput>(async () => {
           const sent = this.#reading();
           const token = await asked(() => engine.acquire(number));
           if (token === null || leaseLeftMs(TTL, sent, this.#reading()) <= 0) return { token: null, at: 0 };
@@ -268,7 +277,7 @@ class Host {
           this.#start(token);
           return { token: String(token), at: 0 };
         }),
-        renewLease: fromPromise(async () => {
+        renewLease: fromPromise<RenewLeaseOutput, LeaseEffectInput>(async () => {
           const sent = this.#reading();
           const held = this.#held!;
           const isHeld = await asked(() => engine.renew(held.token));
@@ -277,19 +286,19 @@ class Host {
           this.#tellGuard();
           return { isHeld, at: 0 };
         }),
-        keepTerm: fromPromise(async ({ signal }) => {
+        keepTerm: fromPromise<LeaseEffectOutput, LeaseEffectInput>(async ({ signal }) => {
           while (this.#leftMs > 0) {
             await pause(clock, Math.min(this.#leftMs, 1_000), signal);
             await awake();
           }
           return { at: 0 };
         }),
-        endServer: fromPromise(async () => {
+        endServer: fromPromise<EndServerOutput, LeaseEffectInput>(async () => {
           await awake();
           this.runs = undefined;
           return { isGone: true, at: 0 };
         }),
-        releaseLease: fromPromise(async () => {
+        releaseLease: fromPromise<LeaseEffectOutput, LeaseEffectInput>(async () => {
           const held = this.#held!;
           this.#held = undefined;
           await asked(() => engine.release(held.token)).catch(() => {});

@@ -30,6 +30,18 @@ export type {
   ConfigurationPolicy,
   FilesReread,
 } from './configuration/configuration.machine.js';
+export { leaseMachine } from './lease/lease.machine.js';
+export type {
+  AcquireLeaseOutput,
+  EndServerOutput,
+  LeaseContext,
+  LeaseEffectInput,
+  LeaseEffectOutput,
+  LeaseEvent,
+  LeaseInput,
+  RenewLeaseOutput,
+} from './lease/lease.machine.js';
+export type { LeasePolicy } from './policy/lease-term.js';
 export { reviewMachine } from './review/review.machine.js';
 export type {
   KeepAcceptedInput,

@@ -31,5 +31,16 @@ export const STYLES = {
       closed: 'rest',
     },
   },
+  lease: {
+    tones: {
+      beginning: 'rest',
+      waiting: 'work',
+      holding: 'good',
+      ending: 'warn',
+      stuck: 'bad',
+      releasing: 'rest',
+      over: 'rest',
+    },
+  },
   signIn: { tones: { token: 'good', signIn: 'work' } },
 };

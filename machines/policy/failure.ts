@@ -57,6 +57,12 @@ export const FAILURE_CODES = [
   'not-released',
   /** The session was lost too often in a short time: see `restartIntensity` of the policy. */
   'crash-loop',
+  /** The server runs once in the fleet, and the troupe has no `fleet`. */
+  'needs-fleet',
+  /** The server runs once in the fleet, and this host neither has its lease nor can reach the host that has it. */
+  'no-lease',
+  /** The server runs once in the fleet, and its lease has moved to another host, or ended. */
+  'lease-lost',
   /** An error in Troupe itself. */
   'internal',
 ] as const;
@@ -134,6 +140,7 @@ const PERMANENT: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'protocol-version',
   'not-released',
   'crash-loop',
+  'needs-fleet',
   'internal',
 ]);
 
@@ -156,7 +163,7 @@ function isTransientStatus(status: number): boolean {
  */
 export function classify(failure: Failure): Verdict {
   if (failure.code === 'auth-required') return 'authorize';
-  if (failure.code === 'session-expired') return 'renew';
+  if (failure.code === 'session-expired' || failure.code === 'lease-lost') return 'renew';
   if (PERMANENT.has(failure.code)) return 'permanent';
   if (failure.code === 'http-status' && failure.http !== undefined) {
     return isTransientStatus(failure.http.status) ? 'retry' : 'permanent';

@@ -13,7 +13,7 @@ import { cutText } from '../text/visible-text.js';
 import type { Wire } from '../event-log/record/wire-tap.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { EffectiveSettings } from '../config/entry/effective-settings.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
+import type { ServerConfig, StdioServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import type { JsonObject } from '../json/json-object.js';
 import type { EraVerdicts } from '../protocol/era.js';
@@ -22,6 +22,7 @@ import type { Reviews } from '../review/reviews.js';
 import type { SessionPreferences } from '../requests/session-preferences.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { ServerRequests } from '../server-requests/server-requests.js';
+import type { RunPlace } from '../sessions/launch-plans.js';
 import type { Sessions, Session } from '../sessions/sessions.js';
 import { outputOf } from '../failures/output.js';
 import { type RawFailure, TransportError } from '../failures/transport-error.js';
@@ -75,6 +76,19 @@ export interface SignInPort {
   finish(name: string, answer: string): Promise<void>;
 }
 
+/** How a server that runs once in the fleet is to be reached now. */
+export interface Placed {
+  /** The entry itself, or the address at the host that runs it. */
+  readonly config: ServerConfig;
+  readonly place?: RunPlace;
+}
+
+/** Finds out where servers run that run once in the fleet. */
+export interface OncePort {
+  /** Waits until this host has the lease of the server, or knows the host that has it. Rejects with a `TransportError`. */
+  place(name: string, config: StdioServerConfig, signal: AbortSignal): Promise<Placed>;
+}
+
 /** A notification of a server, as it arrived. */
 export interface ServerNotice {
   readonly server: string;
@@ -104,6 +118,8 @@ export interface EffectPorts {
   readonly network?: NetworkSource;
   /** Default: no sign-in; a server that requires one waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
+  /** Default: there is no fleet. */
+  readonly once?: OncePort | undefined;
   /** Which era each server speaks. */
   readonly eras: EraVerdicts;
   readonly createClient: (server: string, era: Era, firstId: number) => Promise<ProtocolClient>;

@@ -20,7 +20,8 @@ import { effect, toRawFailure } from './effect.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { maskFailure } from '../secrets/secrets.js';
 import { notReleased } from './end-session.js';
-import type { LaunchPlans } from '../sessions/launch-plans.js';
+import { LEASE_LOST } from '../transports/run-term.js';
+import type { LaunchPlan, LaunchPlans } from '../sessions/launch-plans.js';
 
 export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
   /** By server and address. */
@@ -63,7 +64,8 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         mask: ports.servers.mask(key.name),
         limits: ports.servers.settings(key.name).limits,
         auth: offering(ports, session, await ports.signIns?.credentials(key.name, plan.config)),
-        network: networkOf(ports, key.name, plan.config),
+        network: networkOf(ports, key.name, plan),
+        term: plan.place?.term,
         memory: memoryOf(key.name, plan.config),
         helper: {
           server: key.name,
@@ -73,6 +75,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         },
       });
       await hand(transport, session);
+      if (plan.place?.isCurrent() === false) throw new TransportError(LEASE_LOST);
       listen(ports, key, transport);
       await transport.start();
       return { transport: transport.kind, pid: transport.pid ?? null, url: shownUrl(ports, key, transport) };
@@ -80,8 +83,14 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
   });
 }
 
-function networkOf({ network }: EffectPorts, name: string, config: ServerConfig): TransportTerms['network'] {
-  return network !== undefined && 'url' in config ? () => network(name, config) : undefined;
+function networkOf(
+  { network }: EffectPorts,
+  name: string,
+  { config, place }: LaunchPlan,
+): TransportTerms['network'] {
+  if (network === undefined || !('url' in config)) return undefined;
+  const { sign } = place ?? {};
+  return sign === undefined ? () => network(name, config) : async () => sign(await network(name, config));
 }
 
 /** The same credentials. If one request is refused for lack of scope, a person can sign in while the session continues. */

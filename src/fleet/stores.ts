@@ -7,6 +7,8 @@
  *     then: it fails, and is tried again later.
  * H3. All approvals are one entry, and the accepted tools of a server are one; both are changed by compare-and-set, so no
  *     host removes what another has added.
+ *
+ * Longer than 300 lines because every option of a fleet is documented here, and each store is short.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { pause } from '../async/abort.js';
@@ -40,6 +42,11 @@ export interface FleetOptions {
    */
   readonly leaseMs?: number;
   /**
+   * For servers with `only: 'fleet'`: how long after a host has died, or has lost the engine, another may run its servers,
+   * milliseconds. The same on every host, and 2,000 at least. Default 30,000: an engine that is away for less ends no server.
+   */
+  readonly serverLeaseMs?: number;
+  /**
    * Where the other hosts reach the gateway of this one, such as `http://10.0.0.7:8080`. Without one, they cannot ask this
    * host anything.
    */
@@ -58,6 +65,8 @@ export interface Fleet {
   readonly catalogs: CatalogStore;
   /** The hosts of the fleet. */
   readonly hosts: FleetHosts;
+  /** How long the lease of a server that runs once lasts without a renewal, milliseconds. */
+  readonly serverLeaseMs: number;
   /** @internal */
   readonly engine: FleetEngine;
   /** @internal */
@@ -66,7 +75,14 @@ export interface Fleet {
   readonly retries: (terms: RetryTerms) => FleetRetries;
 }
 
-const NAMES: OptionNames<FleetOptions> = { engine: true, key: true, leaseMs: true, address: true };
+const NAMES: OptionNames<FleetOptions> = {
+  engine: true,
+  key: true,
+  leaseMs: true,
+  serverLeaseMs: true,
+  address: true,
+};
+const LEAST_SERVER_LEASE_MS = 2_000;
 const POLL_MS = 100;
 /** Longer than the requests of a holder may take. */
 const PATIENCE_MS = 90_000;
@@ -93,7 +109,11 @@ const TRUSTED = 'trusted';
 export function createFleet(options: FleetOptions): Fleet {
   requireKnown('createFleet', options, NAMES);
   const { engine, key: texts = (process.env[KEY_VARIABLE] ?? '').split(',') } = options;
-  const { leaseMs = 10_000, address } = options;
+  const { leaseMs = 10_000, serverLeaseMs = 30_000, address } = options;
+  if (!Number.isSafeInteger(serverLeaseMs) || serverLeaseMs < LEAST_SERVER_LEASE_MS)
+    throw new TypeError(
+      `createFleet: 'serverLeaseMs' must be a whole number of milliseconds, ${LEAST_SERVER_LEASE_MS} at least.`,
+    );
   if (address !== undefined) checkAddress(address);
   const key = new FleetKey([texts].flat());
   const entries = new SealedEntries(engine, key);
@@ -102,6 +122,7 @@ export function createFleet(options: FleetOptions): Fleet {
     trust: sharedTrust(entries),
     reviews: sharedReviews(entries),
     catalogs: sharedCatalogs(entries),
+    serverLeaseMs,
     hosts: new Hosts({ engine, key, address }),
     engine,
     key,

@@ -46,7 +46,7 @@ import { clientCapabilities } from '../server-requests/handlers.js';
 import { ConfigReader } from '../servers/config-reader.js';
 import { Configuration } from '../servers/configuration.js';
 import { toReviewedServer } from '../servers/server-entry.js';
-import type { Runtime } from '../servers/server.js';
+import type { Runtime, Server } from '../servers/server.js';
 import type { Declared } from '../servers/lists-key.js';
 import { Servers } from '../servers/servers.js';
 import { Sessions } from '../sessions/sessions.js';
@@ -64,6 +64,9 @@ import { toAdaptedConnection } from './adapted-connection.js';
 import { toConfirmationPolicy } from './confirmation-policy.js';
 import { Results } from './results.js';
 import { withFleet } from './with-fleet.js';
+import { OnlyOnce } from '../fleet/only-once.js';
+import { hasTag } from '../../machines/connection/connection.states.js';
+import { classify } from '../../machines/policy/failure.js';
 
 /** The parts that the façade uses. */
 export interface TroupeParts {
@@ -92,6 +95,8 @@ export interface TroupeParts {
   readonly detachInspector: (() => void) | undefined;
   /** Ends what telemetry follows; undefined without telemetry. */
   readonly forgetTelemetry: (() => void) | undefined;
+  /** Servers that run once in the fleet; undefined without a fleet. */
+  readonly once: OnlyOnce | undefined;
   readonly access: TroupeAccess;
 }
 
@@ -203,6 +208,19 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
   });
   registry.ongone = (tools) => removedTools.note(tools);
 
+  const once =
+    options.fleet &&
+    new OnlyOnce({
+      fleet: options.fleet,
+      clock,
+      roots: () => servers.supervisor.roots,
+      sessions,
+      isAtRest: (name) => {
+        const present = servers.get(name)?.present;
+        return present?.state === 'stopped' || (present !== undefined && hasTag(present, 'dormant'));
+      },
+      retry: (name) => retryIfWaiting(servers.get(name)),
+    });
   const wire = new Wire(clock, mask);
   const responders = toResponders(options.handlers ?? {});
   const effects: EffectPorts = {
@@ -219,6 +237,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     createTransport: internals.createTransport ?? createTransport,
     network,
     signIns,
+    once,
     eras: new EraVerdicts(clock),
     createClient: async (server, era, firstId) => {
       const given = { meta: internals.handshakeMeta, clock, firstId, ...declared(server) };
@@ -339,6 +358,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
 
   // In this order: the lists need the decisions of the reviews, and removed tools need the former list of the registry.
   cache?.follow(publisher);
+  once?.follow(publisher);
   for (const part of [reviews, registry, lists, removedTools]) part.follow(publisher);
 
   return {
@@ -364,6 +384,7 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     membership,
     detachInspector,
     forgetTelemetry,
+    once,
     access: {
       get rows() {
         return servers.rows;
@@ -387,4 +408,15 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
       notifyServers: (method) => notifySessions(sessions.usable, method),
     },
   };
+}
+
+/** A server that runs once in the fleet runs elsewhere now. What only a person can change is not tried again. */
+function retryIfWaiting(server: Server | undefined): void {
+  const failure = server?.context?.failure;
+  const { state } = server?.present ?? {};
+  if (server === undefined || failure === undefined || failure === null) return;
+  // The refusal of another host says nothing about this one.
+  const mayPass = classify(failure) !== 'permanent' || failure.http !== undefined;
+  if ((state === 'failed' || state === 'reconnecting') && mayPass)
+    server.connection.dispatch({ type: 'connection.retry' });
 }

@@ -941,6 +941,7 @@ export class Troupe {
       inspections,
       lifetime,
       membership,
+      once,
       publisher,
       recordings,
       registry,
@@ -964,7 +965,7 @@ export class Troupe {
       const message = `${sessions.size} session(s) were not proven gone when the troupe closed.`;
       publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
     }
-    await signIns?.close();
+    await Promise.all([signIns?.close(), once?.close()]);
     servers.supervisor.dispose();
     await Promise.all([
       unfollowed,

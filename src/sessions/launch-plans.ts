@@ -4,6 +4,8 @@
  */
 import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { ServerConfig } from '../config/entry/server-config.js';
+import type { OpenExchange } from '../transports/http/http-session.js';
+import type { RunTerm } from '../transports/run-term.js';
 import type { ReviewedServer } from '../catalog/catalogs.js';
 
 export interface LaunchPlan {
@@ -12,10 +14,22 @@ export interface LaunchPlan {
   readonly folder: string;
   /** Advice for a program that starts outside of the workspace and may need it. */
   readonly elsewhere?: string | undefined;
+  /** For a server that runs once in the fleet. */
+  readonly place?: RunPlace | undefined;
   /** The key under which the session's lists are cached; undefined if they are not. */
   readonly cacheKey: string | undefined;
   /** The server to which a review attributes the tools; undefined if nothing is reviewed. */
   readonly reviewed: ReviewedServer | undefined;
+}
+
+/** Where a server that runs once in the fleet runs now. */
+export interface RunPlace {
+  /** Whether that is still so. */
+  isCurrent(): boolean;
+  /** For how long it may run here; undefined if it runs at another host. */
+  readonly term?: RunTerm;
+  /** How requests to another host are sent. */
+  readonly sign?: (open: OpenExchange) => OpenExchange;
 }
 
 interface Kept {

@@ -225,6 +225,16 @@ export class Session {
     return gone;
   }
 
+  /** It may not go on: it is lost for that reason, and killed. */
+  expire(failure: RawFailure): Promise<Released> {
+    this.client?.abandon(failure);
+    if (!this.#isClosing && !this.#isOver) {
+      this.#doubtful = failure;
+      this.signal({ kind: 'lost', failure });
+    }
+    return this.kill();
+  }
+
   get #clocks(): QuestionClocks {
     return (this.#questions ??= new QuestionClocks());
   }
@@ -299,6 +309,11 @@ export class Sessions {
   /** Ends every session of a connection without courtesy. See S2. */
   async kill(name: string): Promise<Released> {
     return this.#end(this.#of(name), (session) => session.kill());
+  }
+
+  /** Ends every session of a connection at once, as lost for that reason. See S2. */
+  async expire(name: string, failure: RawFailure): Promise<Released> {
+    return this.#end(this.#of(name), (session) => session.expire(failure));
   }
 
   /** Resolves when no call of the connection is in flight, or when the signal aborts. */

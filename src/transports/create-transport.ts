@@ -5,6 +5,7 @@
  * messages mean: that is `protocol`.
  */
 import type { HttpServerConfig, StdioServerConfig, ServerConfig } from '../config/entry/server-config.js';
+import type { RunTerm } from './run-term.js';
 import type { MessageLimits } from '../json/parse-json.js';
 import type { SessionTransport } from './session-transport.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
@@ -28,6 +29,8 @@ export interface TransportTerms {
   readonly memory?: HttpMemory | undefined;
   /** How the requests to a remote server are sent. Default: directly. */
   readonly network?: (() => Promise<OpenExchange>) | undefined;
+  /** The time for which a program may run. Default: for as long as it likes. */
+  readonly term?: RunTerm | undefined;
   /** How to run the program that provides the headers of a remote server. */
   readonly helper?: HelperTerms;
 }

@@ -58,7 +58,7 @@ const ROOMS = [
 
 /** The folders in a room, from the lowest to the highest. Files beside them may be above or below. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
+  machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in', 'lease'],
   'src/auth': ['stores', 'account'],
   'src/testing': ['http', 'walks'],
   'src/cli': [

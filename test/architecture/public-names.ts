@@ -79,7 +79,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES REMOTE_POLICY acceptedOf afterLoss backoffDelay classify
       allowRetry connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
-      configurationMachine heldOf managed reviewMachine signInMachine MANAGER_COMMANDS idleHolders
+      configurationMachine heldOf leaseMachine managed reviewMachine signInMachine MANAGER_COMMANDS idleHolders
       CONNECTION_STATES hasTag publicState statePath
     `),
     types: names(`
@@ -95,7 +95,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       KeepAcceptedOutput RecallBaselineInput
       RecallBaselineOutput RetireSessionInput ReviewContext ReviewEmitted ReviewEvent ReviewInput
       ReviewTrouble ToolPrint
-      ApplyConfigurationFailure ApplyConfigurationInput ApplyConfigurationOutput ConfigurationContext
+      AcquireLeaseOutput EndServerOutput LeaseContext LeaseEffectInput LeaseEffectOutput LeaseEvent LeaseInput LeasePolicy
+      RenewLeaseOutput ApplyConfigurationFailure ApplyConfigurationInput ApplyConfigurationOutput ConfigurationContext
       ConfigurationEmitted ConfigurationEvent ConfigurationInput ConfigurationPolicy FilesReread
       Crash Death ManagerCommand ManagerFact ManagerTag Remains
       BeginSignInInput BeginSignInOutput ExchangeCodeInput ExchangeCodeOutput HeldToken LookForOtherInput

@@ -217,6 +217,9 @@ describe('the public names', () => {
       'unresponsive',
       'not-released',
       'crash-loop',
+      'needs-fleet',
+      'no-lease',
+      'lease-lost',
       'internal',
     ]);
   });

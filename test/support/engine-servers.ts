@@ -24,7 +24,7 @@ export function describeEngine(kind: EngineKind, what: string, suite: () => void
 /** A line with which the server says that it listens. */
 const READY: Readonly<Record<EngineKind, RegExp>> = { redis: /Ready to accept/, nats: /Server is ready/ };
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -17,6 +17,9 @@ import { NumberedClock } from '../../src/actor-system/numbered-clock.js';
 import { RootSupervisor } from '../../src/actor-system/root-actors.js';
 import { createControlledClock } from './controlled-clock.js';
 import { PLAIN_POLICY } from './connection-driver.js';
+import type { LeaseEvent } from '../../machines/lease/lease.machine.js';
+import { leasePolicy } from '../../machines/policy/lease-term.js';
+import { HeldLeaseEffects } from './held-lease.js';
 import { HeldConfiguration } from './held-configuration.js';
 import { HeldSignIn } from './held-sign-in.js';
 import { HeldEffects, type Slot } from './held-effects.js';
@@ -111,6 +114,22 @@ const SIGN_IN_STEPS = [
   'close',
 ] as const;
 
+const LEASE_STEPS = [
+  'want',
+  'unwant',
+  'change holder',
+  'give',
+  'refuse',
+  'renew',
+  'lose',
+  'run out',
+  'end',
+  'stay',
+  'release',
+  'fail',
+  'crash',
+] as const;
+
 const name = fc.constantFrom(...NAMES);
 
 /** The next step. Effects are frequent, so that most connections are ready for some time. */
@@ -168,6 +187,10 @@ export const step = fc.oneof(
       pick: fc.nat(9),
     }),
   },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('lease' as const), what: fc.constantFrom(...LEASE_STEPS) }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('go well' as const), name }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('replace' as const), name }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('call' as const), name }) },
@@ -212,6 +235,7 @@ class RandomRun {
   readonly #roots = new RootSupervisor(this.#timers, () => {});
   readonly #configuration = new HeldConfiguration();
   readonly #signIn = new HeldSignIn();
+  readonly #lease = new HeldLeaseEffects();
   #recorder: ReturnType<typeof makeRecorder> | undefined;
   readonly #failed: unknown[] = [];
 
@@ -284,6 +308,8 @@ class RandomRun {
         return this.#configure(each.what);
       case 'sign in':
         return this.#handleSignIn(each.what, each.pick);
+      case 'lease':
+        return this.#handleLease(each.what);
       case 'go well':
         return this.#goWell(each.name);
       case 'replace':
@@ -389,6 +415,29 @@ class RandomRun {
       close: { type: 'account.closing' },
     };
     ref.send(what === 'crash' ? (null as unknown as SignInEvent) : events[what]);
+  }
+
+  /** Starts with its first step, and again after its end. */
+  #handleLease(what: (typeof LEASE_STEPS)[number]): void {
+    const id = 'lease:1';
+    const at = this.#clock.now();
+    const ref =
+      this.#roots.ref(id) ??
+      this.#roots.start(id, this.#lease.machine, { server: 'ledger', policy: leasePolicy(10_000) });
+    if (what === 'want') ref.send({ type: 'lease.wanted' });
+    else if (what === 'unwant') ref.send({ type: 'lease.unwanted' });
+    else if (what === 'change holder') ref.send({ type: 'holder.changed' });
+    else if (what === 'crash') ref.send(null as unknown as LeaseEvent);
+    else if (what === 'give') this.#lease.settle('acquireLease', { token: String(at), at });
+    else if (what === 'refuse') this.#lease.settle('acquireLease', { token: null, at });
+    else if (what === 'renew') this.#lease.settle('renewLease', { isHeld: true, at });
+    else if (what === 'lose') this.#lease.settle('renewLease', { isHeld: false, at });
+    else if (what === 'run out') this.#lease.settle('keepTerm', { at });
+    else if (what === 'end') this.#lease.settle('endServer', { isGone: true, at });
+    else if (what === 'stay') this.#lease.settle('endServer', { isGone: false, at });
+    else if (what === 'release') this.#lease.settle('releaseLease', { at });
+    else
+      for (const effect of this.#lease.running) this.#lease.settle(effect, new Error('The engine is gone.'));
   }
 
   #child(each: string): ActorRefFrom<typeof connectionMachine> | undefined {

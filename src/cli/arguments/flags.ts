@@ -24,7 +24,7 @@ export interface Flags {
   readonly warm: boolean;
 }
 
-export const MACHINE_NAMES = ['connection', 'manager', 'configuration', 'signIn', 'review'] as const;
+export const MACHINE_NAMES = ['connection', 'manager', 'configuration', 'signIn', 'lease', 'review'] as const;
 export type MachineName = (typeof MACHINE_NAMES)[number];
 
 export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;

@@ -70,7 +70,8 @@ export function effectiveSettings(
 }
 
 function defaultsFor(config: CommandLine): ConnectionPolicy {
-  if ('url' in config) return { ...DEFAULT_POLICY, ...REMOTE_POLICY };
+  // Another host may run it.
+  if ('url' in config || config.only === 'fleet') return { ...DEFAULT_POLICY, ...REMOTE_POLICY };
   return mayDownload(config) ? { ...DEFAULT_POLICY, ...DOWNLOADING } : DEFAULT_POLICY;
 }
 
@@ -136,7 +137,7 @@ const RUNNERS: Readonly<Record<string, readonly string[] | null>> = {
 const SHELLS: ReadonlySet<string> = new Set(['cmd']);
 const REMOTE_MODULE = /^(?:npm|jsr|https?):/;
 
-export type CommandLine = Partial<Pick<StdioServerConfig, 'command' | 'args'>>;
+export type CommandLine = Partial<Pick<StdioServerConfig, 'command' | 'args' | 'only'>>;
 
 export function mayDownload({ command = '', args = [] }: CommandLine): boolean {
   const name = programName(command);

@@ -143,6 +143,12 @@ export const ENTRY_FIELDS = {
     default: false,
     meaning: 'true leaves daemons running that the program started, when it ends or the host is killed.',
   },
+  only: {
+    schema: { type: 'string', enum: ['fleet'], title: "'fleet'" },
+    transports: ['stdio'],
+    onReload: 'restart',
+    meaning: 'fleet runs the program at one host of the fleet at a time; the others use it there.',
+  },
   headers: {
     schema: {
       ...STRINGS,

@@ -93,6 +93,12 @@ export interface StdioServerConfig extends ServerSettings {
    * input then stays too. Default false: they end with the server. macOS and Windows never find them.
    */
   readonly keepDaemons?: boolean;
+  /**
+   * `fleet`: of all hosts of the fleet that have an entry with this name, one runs the program, and the others use it there. The
+   * program gets `TROUPE_FENCE`, a text that grows from one holder to the next. Needs the option `fleet`; without it the server
+   * fails. Default: each host runs its own.
+   */
+  readonly only?: 'fleet';
 }
 
 /** A server that is reached over HTTP. Without `type`: streamable HTTP, then SSE if the server refuses with 4xx. */
@@ -193,6 +199,11 @@ export interface InProcessServerConfig extends ServerSettings {
 }
 /** The entry of one server: a program, an address or an object of this process. */
 export type ServerConfig = StdioServerConfig | HttpServerConfig | InProcessServerConfig;
+
+/** Whether it runs once in the fleet. */
+export function isOnlyOnce(config: ServerConfig): boolean {
+  return 'command' in config && config.only === 'fleet';
+}
 
 /** Any subset of the policy, one level deep. */
 export type PolicyOverrides = {

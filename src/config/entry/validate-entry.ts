@@ -89,6 +89,7 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
   checkSettings(fields, report);
   checkProxy(fields, report);
   checkForwarded(fields, report);
+  checkOnly(fields, report);
   const config = toNormalForm(fields, transport) as unknown as ServerConfig;
   checkTexts(config, entry, report);
   return config;
@@ -137,6 +138,15 @@ function checkForwarded({ forwardHeaders = [] }: EntryFields, report: Report): v
         'header-not-forwardable',
         `'${name}' is not passed on: it belongs to the connection or the credentials of the client`,
       );
+}
+
+function checkOnly({ only, isolation }: EntryFields, report: Report): void {
+  if (only !== undefined && isolation === 'per-session')
+    report(
+      ['isolation'],
+      'conflicting-fields',
+      "contradicts 'only': a server that runs once has one connection",
+    );
 }
 
 /** A smaller `timeout` is in seconds, because nobody limits a server to less than a second. */
@@ -207,7 +217,7 @@ function chooseTransport(entry: RawEntry, report: Report): EntryTransport | unde
 }
 
 /** Fields that are an error, and not only a warning, on the wrong transport: the server relies on what they send. */
-const MUST_APPLY: ReadonlySet<string> = new Set(['forwardHeaders']);
+const MUST_APPLY: ReadonlySet<string> = new Set(['forwardHeaders', 'only']);
 
 /** Reports fields that do not apply to this transport. */
 function reportIdleFields(entry: RawEntry, transport: EntryTransport, report: Report): void {

@@ -21,6 +21,8 @@ export interface ReplayAgainst {
   readonly configurationMachine?: AnyStateMachine;
   /** Machine of a sign-in. */
   readonly signInMachine?: AnyStateMachine;
+  /** Machine of the lease of a server that runs once in the fleet. */
+  readonly leaseMachine?: AnyStateMachine;
   /** Fields of the policy of every connection, which replace the recorded ones. */
   readonly policy?: Partial<ConnectionPolicy>;
 }
@@ -41,7 +43,13 @@ export const CURRENT_MACHINES: ReplayMachines = {
 
 /** Throws a `TypeError` for what holds neither a machine nor a policy. */
 export function machinesOf(against: ReplayAgainst): ReplayMachines {
-  const names = ['connectionMachine', 'managerMachine', 'configurationMachine', 'signInMachine'] as const;
+  const names = [
+    'connectionMachine',
+    'managerMachine',
+    'configurationMachine',
+    'signInMachine',
+    'leaseMachine',
+  ] as const;
   const given = isObject(against) ? names.filter((name) => against[name] !== undefined) : [];
   const isPolicy = isObject(against) && isJsonObject(against.policy);
   if (given.length === 0 && !isPolicy)
@@ -57,6 +65,7 @@ export function machinesOf(against: ReplayAgainst): ReplayMachines {
     roots: {
       configuration: against.configurationMachine ?? ROOT_CHARTS.configuration,
       signIn: against.signInMachine ?? ROOT_CHARTS.signIn,
+      lease: against.leaseMachine ?? ROOT_CHARTS.lease,
     },
   };
 }

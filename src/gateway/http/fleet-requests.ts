@@ -1,6 +1,7 @@
 /** The requests that other hosts of the fleet have signed: verified before anything else looks at them. */
 import type { IncomingMessage } from 'node:http';
 import type { DerivedKeys } from '../../fleet/fleet-key.js';
+import { USE_SERVER } from '../../fleet/signed-exchange.js';
 import {
   isBodyOf,
   SeenNonces,
@@ -15,6 +16,9 @@ import { SESSION_HEADER } from './http-client-session.js';
 
 interface Signed {
   readonly bodyHash: string;
+  readonly purpose: string;
+  /** Name of the host. */
+  readonly from: string;
 }
 
 export class FleetRequests {
@@ -44,16 +48,26 @@ export class FleetRequests {
       typeof signature === 'string' ? signature : '',
       { purpose, self: this.#self, now },
     );
-    if (!verdict.isValid) return refusedFor(verdict.reason);
+    if (!verdict.isValid) {
+      // A host that uses a server finds out where it runs now.
+      if (purpose === USE_SERVER && verdict.reason === 'wrong-host') return NOT_THE_HOLDER;
+      return refusedFor(verdict.reason);
+    }
     if (!this.#seen.isNew(verdict.nonce, now)) return refusedFor('replayed');
     request.headers = verdict.headers;
-    this.#signed.set(request, verdict);
+    this.#signed.set(request, { ...verdict, purpose });
     return undefined;
   }
 
-  /** Whether another host has handed it on. */
+  /** Whether another host has sent it. */
   isSigned(request: IncomingMessage): boolean {
     return this.#signed.has(request);
+  }
+
+  /** The host that uses a server here that runs once in the fleet, for itself. */
+  userOf(request: IncomingMessage): string | undefined {
+    const { purpose, from } = this.#signed.get(request) ?? {};
+    return purpose === USE_SERVER ? from : undefined;
   }
 
   /** Whether the body is the one that was signed, if it was signed. */
@@ -62,6 +76,8 @@ export class FleetRequests {
     return signed === undefined || isBodyOf(signed, body);
   }
 }
+
+const NOT_THE_HOLDER: Refused = { status: 503, error: 'This host is not the one that has the server.' };
 
 /** A request for another host has come to the wrong one: a new process has the address of an old one. */
 function refusedFor(reason: RefusedSignature | 'replayed'): Refused {

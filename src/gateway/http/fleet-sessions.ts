@@ -13,6 +13,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FleetHost } from '../../fleet/hosts.js';
 import { SealedEntries } from '../../fleet/sealed-entries.js';
+import { USE_SERVER } from '../../fleet/signed-exchange.js';
 import { requestKeys, SIGNATURE_HEADER } from '../../fleet/signed-request.js';
 import type { Fleet } from '../../fleet/stores.js';
 import { isJsonObject } from '../../json/json-object.js';
@@ -82,14 +83,23 @@ export class FleetSessions {
   /** Why a request that claims to come from another host is refused; undefined if it is accepted, or claims nothing. */
   receive(request: IncomingMessage, path: string): Refused | undefined {
     const isOfHosts = path === SESSIONS_PATH;
-    const isSigned = request.headers[SIGNATURE_HEADER] !== undefined && !path.startsWith('/fleet/');
+    const { [SIGNATURE_HEADER]: signature } = request.headers;
+    const isSigned = signature !== undefined && !path.startsWith('/fleet/');
     if (!isOfHosts && !isSigned) return undefined;
-    const refused = this.#requests.receive(request, isOfHosts ? 'move' : 'pass');
+    // What it claims decides only what is verified.
+    const isUse = path.startsWith('/servers/') && String(signature).includes(`;${USE_SERVER};`);
+    const refused = this.#requests.receive(request, isOfHosts ? 'move' : isUse ? USE_SERVER : 'pass');
     if (refused !== undefined) this.#logger.warn('A signed request was refused.', { reason: refused.error });
     return refused;
   }
 
-  /** Whether another host has handed it on. */
+  /** The caller, if another host uses a server here that runs once in the fleet. */
+  userOf(request: IncomingMessage): { readonly subject: string } | undefined {
+    const host = this.#requests.userOf(request);
+    return host === undefined ? undefined : { subject: `host ${host}` };
+  }
+
+  /** Whether another host has sent it. */
   isPassedOn(request: IncomingMessage): boolean {
     return this.#requests.isSigned(request);
   }
@@ -105,6 +115,7 @@ export class FleetSessions {
     id: string,
     body?: Uint8Array,
   ): Promise<boolean> {
+    if (this.#requests.userOf(request) !== undefined) return false;
     const { self } = this.#fleet.hosts;
     const origin = hostOfSession(id);
     if (origin === undefined) return false;

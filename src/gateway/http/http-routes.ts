@@ -105,6 +105,7 @@ export class HttpRoutes {
     if (unsigned !== undefined) return refuse(response, unsigned);
     if (fleet !== undefined && path === SESSIONS_PATH) return this.#take(request, response, fleet);
     const { headers } = request;
+    const user = fleet?.userOf(request);
     const refusal = fleet?.isPassedOn(request) === true ? undefined : access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
@@ -119,7 +120,7 @@ export class HttpRoutes {
       return answerJson(response, 200, resourceMetadata(new URL(described, origin), oauth));
     const place = placeOf(path);
     if (place === undefined) return refuse(response, NOTHING_HERE);
-    const caller = await access.caller(headers, new URL(path, origin));
+    const caller = user ?? (await access.caller(headers, new URL(path, origin)));
     if (isRefused(caller)) return refuse(response, caller);
     this.#options.admitted(request.socket);
     return this.#converse({ request, response, caller, place });

@@ -1,5 +1,5 @@
 /** Which connections a client shares with others, by its capabilities and the entry of the server. Pure. */
-import type { Isolation } from '../../config/entry/server-config.js';
+import { isOnlyOnce, type Isolation } from '../../config/entry/server-config.js';
 import type { ServerRow } from '../../config/entry/server-spec.js';
 import type { Answers } from './client-capabilities.js';
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from '../../json/json-object.js';
 /** Whether a client has its own connection to a server. A server that cannot or may not start has none. */
 export function isOwn(row: ServerRow, answers: Answers): boolean {
   if ('failure' in row || !isEnabled(row)) return false;
-  const { isolation } = row.config;
+  const isolation = isolationOf(row);
   return isolation === undefined ? Object.keys(answers).length > 0 : isolation === 'per-session';
 }
 
@@ -19,8 +19,10 @@ export function isEnabled(row: ServerRow): boolean {
   return 'failure' in row || row.config.enabled !== false;
 }
 
+/** A server that runs once in the fleet is shared by all clients as well. */
 export function isolationOf(row: ServerRow | undefined): Isolation | undefined {
-  return row === undefined || 'failure' in row ? undefined : row.config.isolation;
+  if (row === undefined || 'failure' in row) return undefined;
+  return isOnlyOnce(row.config) ? 'shared' : row.config.isolation;
 }
 
 /** Whether the server names the request that each of its questions is about. */

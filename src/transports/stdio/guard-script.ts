@@ -3,7 +3,8 @@
  *
  * It reads the lines `+ GROUP` and `- GROUP` from its stdin. When its stdin ends, because the host is gone, it ends every
  * process that belongs to a group on its list, carries the mark in its environment (Linux), or descends from such a
- * process: SIGTERM, 0.4 s later SIGKILL.
+ * process: SIGTERM, 0.4 s later SIGKILL. `~ GROUP SECONDS` gives a group on the list a limit, which replaces the one before:
+ * when it is over, the group and its descendants are ended at once, with SIGKILL. `.` ends the guard, which then ends nothing.
  *
  * K1. A line counts only if it is whole and its number is a plain one above 1, of nine digits at most: nothing else can
  *     become a target.
@@ -14,13 +15,16 @@
  *     is searched by itself, for a whole variable, and the number is the name of its folder. A mark counts only on a process
  *     of the guard's own user.
  * K5. Signals that reach a whole session or service do not end it: only SIGKILL does.
+ * K6. A limit holds while the host is frozen: a process beside the guard waits for it. It ends with its group, with the next
+ *     limit, and with the guard, and takes its waiting child with it. A group that has reached its limit is stopped before
+ *     its descendants are looked up, so it does nothing meanwhile.
  *
  * MARK may be empty. PROC is the folder of the process table, `/proc` by default. If it does not exist, `ps` is used, and
  * marks and start times are unknown.
  */
 export const GUARD_SCRIPT = `# A guard of mcp-troupe: ends the MCP servers of a host that has died.
 trap '' HUP INT QUIT PIPE TERM
-mark=$1 proc=\${2:-/proc} groups=' ' seen=' '
+mark=$1 proc=\${2:-/proc} groups=' ' seen=' ' limits=' '
 
 look() { # PID: sets state, parent, group, start; empty if there is no such process
   text=
@@ -94,13 +98,56 @@ send() { # SIGNAL: to whole groups first, so that nobody is born unseen
   kill -s "$1" -- $targets
 }
 
-while read -r word id; do
+limit() { # GROUP:START SECONDS: waits beside the guard, then ends the group
+  over= nap=
+  trap 'over=1; [ -n "$nap" ] && kill -s KILL "$nap"' USR1
+  for time in "$2" "\${2%.*}"; do # not every sleep takes fractions
+    sleep "$time" & nap=$!
+    [ -n "$over" ] && kill -s KILL "$nap"
+    wait "$nap" && break
+    [ -n "$over" ] && exit
+  done
+  look "\${1%:*}"
+  case $start in '' | "\${1#*:}") ;; *) exit ;; esac
+  kill -s STOP -- "-\${1%:*}"
+  mark= groups=" $1 " seen=' '
+  take_stock
+  known="$known g\${1%:*} "
+  send KILL
+  exit
+}
+
+unlimit() { # GROUP
+  case $limits in *" $1:"*) ;; *) return ;; esac
+  timer=\${limits#* "$1":} timer=\${timer%% *}
+  look "$timer"
+  [ "$parent" = "$$" ] && kill -s USR1 "$timer"
+  wait "$timer"
+  limits="\${limits%% "$1":*} \${limits#* "$1":* }"
+}
+
+while read -r word id left; do
+  case $word$id in
+    .) for entry in $limits; do unlimit "\${entry%:*}"; done; exit 0 ;;
+  esac
+  case $word$left in '~'* | + | -) ;; *) continue ;; esac
   case $id in '' | 0* | 1 | *[!0-9]* | ??????????*) continue ;; esac
   case $word in
     +) look "$id"; groups="$groups$id:$start " ;;
-    -) case $groups in *" $id:"*) groups="\${groups%% "$id":*} \${groups#* "$id":* }" ;; esac ;;
+    -) unlimit "$id"
+       case $groups in *" $id:"*) groups="\${groups%% "$id":*} \${groups#* "$id":* }" ;; esac ;;
+    '~') case $left in '' | *[!0-9.]*) continue ;; esac
+       case $groups in
+         *" $id:"*)
+           unlimit "$id"
+           entry=\${groups#* "$id":}
+           limit "$id:\${entry%% *}" "$left" &
+           limits="$limits$id:$! "
+           ;;
+       esac ;;
   esac
 done
+for entry in $limits; do unlimit "\${entry%:*}"; done
 
 for signal in TERM KILL KILL; do
   take_stock

@@ -10,12 +10,18 @@
  * D2. A group is removed from its list when it is proven gone, since its number may then be reused.
  * D3. A guard that died is replaced at the next spawn, and gets every group again. A host that died without a guard leaves
  *     marked servers (`owner-mark.ts`). The next host ends them a moment after its first spawns.
- * D4. Without a guard (no `sh`) servers run all the same; that is reported once.
+ * D4. Without a guard (no `sh`) servers run all the same; that is reported once. Only a server with a term does not.
+ * D5. The guard gets what is left of a term at once, and again at each extension. If it dies, it is replaced at once.
+ *
+ * Longer than 300 lines because the sweep of what a dead host left is here as well.
  *
  * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
  * and lost their parent before the host died, and the sweep.
  */
+import { settlesWithin } from '../../async/timers.js';
+import { systemClock } from '../../ports.js';
 import { THIS_PLATFORM } from '../../platform/platform.js';
+import type { RunTerm } from '../run-term.js';
 import type { TransportNotice } from '../session-transport.js';
 import { isOfDeadHost, ownMark, OWNER_VARIABLE } from './owner-mark.js';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -28,13 +34,17 @@ import { statOf } from './process-table.js';
 
 /** The place of one server with the guard. */
 export interface GuardLocation {
-  /** From now on this process group ends with the host. */
-  cover(group: number): void;
+  /**
+   * From now on this process group ends with the host. With a term, it also ends when that is over, even if the host is
+   * frozen; returns false if nobody is there to do that.
+   */
+  cover(group: number, term?: RunTerm): boolean;
   /** Nothing of the server is left. Resolves when the guard is gone, if it is no longer needed. Idempotent. */
   leave(): Promise<void>;
 }
 
 const SWEEP_DELAY_MS = 500;
+const GOODBYE_MS = 1_000;
 
 type Report = (notice: TransportNotice) => void;
 
@@ -45,28 +55,41 @@ export function guardServer(report: Report): GuardLocation {
   return guard.enter(report);
 }
 
+interface Place {
+  group?: number;
+  term?: RunTerm | undefined;
+  unfollow?: (() => void) | undefined;
+}
+
 export class Guard {
   readonly #start: StartGuard;
-  readonly #places = new Set<{ group?: number }>();
+  readonly #places = new Set<Place>();
   #process: GuardProcess | undefined;
   #hasReportedFailure = false;
+  #hadTerms = false;
 
   constructor(start: StartGuard) {
     this.#start = start;
   }
 
   enter(report: Report): GuardLocation {
-    const place: { group?: number } = {};
+    const place: Place = {};
     let left: Promise<void> | undefined;
     this.#places.add(place);
+    const tell = (text: string): void => {
+      const guard = this.#process;
+      guard?.stdin.write(text, (error) => {
+        if (error && this.#places.has(place)) this.#replace(guard, report);
+      });
+    };
     return {
-      cover: (group) => {
+      cover: (group, term) => {
         place.group = group;
-        const guard = this.#process;
-        if (guard === undefined) this.#process = this.#launch(report);
-        guard?.stdin.write(`+ ${group}\n`, (error) => {
-          if (error && this.#places.has(place)) this.#replace(guard, report);
-        });
+        place.term = term;
+        place.unfollow = term?.follow(() => tell(limitOf(place)));
+        if (this.#process === undefined) this.#process = this.#launch(report);
+        else tell(wordsOf(place));
+        return this.#process !== undefined;
       },
       leave: () => (left ??= this.#leave(place)),
     };
@@ -75,10 +98,16 @@ export class Guard {
   #launch(report: Report): GuardProcess | undefined {
     const child = this.#start((error) => this.#reportFailure(error, report));
     child?.once('exit', () => {
-      if (this.#process === child) this.#process = undefined;
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      if (this.#hasTerms) this.#process = this.#launch(report);
     });
-    for (const { group } of this.#places) if (group !== undefined) child?.stdin.write(`+ ${group}\n`);
+    for (const place of this.#places) child?.stdin.write(wordsOf(place));
     return child;
+  }
+
+  get #hasTerms(): boolean {
+    return [...this.#places].some(({ term }) => term !== undefined);
   }
 
   /** A write to a dead guard fails before its end is reported. */
@@ -96,26 +125,45 @@ export class Guard {
     });
   }
 
-  async #leave(place: { group?: number }): Promise<void> {
+  async #leave(place: Place): Promise<void> {
+    place.unfollow?.();
     this.#places.delete(place);
     if (place.group !== undefined) this.#process?.stdin.write(`- ${place.group}\n`);
+    if (place.term !== undefined) this.#hadTerms = true;
     if (this.#places.size === 0) await this.#end();
   }
 
-  /** Uses SIGKILL: a guard without a list has nothing to lose, and this reaches it in any state. */
+  /**
+   * Uses SIGKILL: a guard without a list has nothing to lose, and this reaches it in any state. If there were limits, it first
+   * ends what waits for them.
+   */
   async #end(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
     this.#process = undefined;
     child.ref();
     const isGone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    if (this.#hadTerms) {
+      child.stdin.end('.\n');
+      await settlesWithin(systemClock, GOODBYE_MS, isGone);
+    }
     child.kill('SIGKILL');
     child.stdin.destroy();
     await isGone;
   }
 }
 
-const NOWHERE: GuardLocation = { cover: () => {}, leave: () => Promise.resolve() };
+/** What the guard is to know of a place. */
+function wordsOf(place: Place): string {
+  return place.group === undefined ? '' : `+ ${place.group}\n${limitOf(place)}`;
+}
+
+function limitOf({ group, term }: Place): string {
+  return term === undefined ? '' : `~ ${group} ${(Math.max(0, term.leftMs()) / 1_000).toFixed(3)}\n`;
+}
+
+/** Without process groups there is no guard, and servers with a term run all the same (docs/guide/fleet.md). */
+const NOWHERE: GuardLocation = { cover: () => true, leave: () => Promise.resolve() };
 const guard = new Guard((onFailure) => startGuard(ownMark(), onFailure));
 let hasSwept = false;
 let nextSweep: NodeJS.Timeout | undefined;

@@ -24,6 +24,7 @@ import { MessageReader } from './message-reader.js';
 import { excessOfBytes } from '../message-limits.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
 import type { SessionMark } from './owner-mark.js';
+import type { RunTerm } from '../run-term.js';
 import { startedTree } from './process-tree.js';
 import { StopLadder } from './stop-ladder.js';
 import { WriteQueue } from './write-queue.js';
@@ -48,6 +49,8 @@ export interface ServerProcessOptions {
   readonly mask: (text: string) => string;
   /** The marks that it was started with; undefined if it has none. */
   readonly mark: SessionMark | undefined;
+  /** Without one, it may run for as long as it likes. */
+  readonly term?: RunTerm | undefined;
 }
 
 /** A child that was spawned: it has a process id and all three pipes. */
@@ -63,6 +66,11 @@ const STDERR_LINE_BYTES = 4 * 1024;
 /** A line beyond the limit that has not ended after this time is reported. */
 const LINE_END_MS = 1_000;
 const NOISE_SAMPLE_CHARACTERS = 200;
+const UNGUARDED: RawFailure = {
+  code: 'spawn-failed',
+  message:
+    'A server that runs once in the fleet needs a guard, a shell script, and that could not be started.',
+};
 
 export class ServerProcess {
   readonly pid: number;
@@ -93,7 +101,7 @@ export class ServerProcess {
     this.#child = child;
     this.#clock = clock;
     this.#guarded = guarded;
-    guarded.cover(child.pid);
+    const isGuarded = guarded.cover(child.pid, options.term);
     this.#events = events;
     this.#end = new EndWatch(clock, (cause) => {
       this.#noise.flush();
@@ -124,6 +132,10 @@ export class ServerProcess {
     this.#readMessages(options, shown);
     this.#readStderr(mask);
     child.stdin.on('error', ignore);
+    if (options.term !== undefined && !isGuarded) {
+      this.kill();
+      events.ended(UNGUARDED);
+    }
   }
 
   stderrTail(): readonly string[] {

@@ -8,6 +8,8 @@
  * S1. A spontaneous end fires `onclose` at once and sends no signal; `close` then ends what is left of the tree.
  * S2. `kill` sends SIGKILL before it returns, so that it also works in a handler of the host's `exit` event.
  * S3. If a process survives SIGKILL, `close` still resolves, and `ended` is `not-released`.
+ * S4. With a term, the program is not started, and gets no message, once that is over: a host that was frozen finds out
+ *     before it writes.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, RequestId } from '../../mcp/messages.js';
@@ -19,6 +21,7 @@ import type { MessageLimits } from '../../json/parse-json.js';
 import { writeJson } from '../../json/write-json.js';
 import { DEFAULT_MESSAGE_LIMITS, excessOfBytes, jsonLimits, tooLargeAnswer } from '../message-limits.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import { LEASE_LOST, type RunTerm } from '../run-term.js';
 import { guardServer } from './guard.js';
 import { newSessionMark } from './owner-mark.js';
 import type { NoiseBurst } from '../noise-gate.js';
@@ -47,6 +50,8 @@ export interface StdioTransportOptions extends SpawnSpec {
   readonly keepDaemons?: boolean | undefined;
   /** A message beyond them fails the call it answers, not the session. Default: `DEFAULT_MESSAGE_LIMITS`. */
   readonly limits?: MessageLimits | undefined;
+  /** The time for which the program may run; see S4. Default: for as long as it likes. */
+  readonly term?: RunTerm | undefined;
   /** Masks secrets in the output of the server before it is passed on. Default: changes nothing. */
   readonly mask?: (text: string) => string;
 }
@@ -84,6 +89,7 @@ class StdioTransport implements SessionTransport {
       clock: options.clock,
       maxMessageBytes: options.limits?.stdioMessageBytes ?? DEFAULT_MESSAGE_LIMITS.stdioMessageBytes,
       limits: jsonLimits(options.limits ?? {}),
+      term: options.term,
       mask: options.mask ?? ((text) => text),
     };
   }
@@ -114,6 +120,7 @@ class StdioTransport implements SessionTransport {
     const spawn = await loadSpawn();
     if (!THIS_PLATFORM.hasProcessGroups) await this.#requireCommand();
     await this.#yieldToClose();
+    if (this.#isTimeOver) throw new TransportError(LEASE_LOST);
     const guarded = guardServer((notice) => this.#notify(notice));
     try {
       const mark = this.#keepsDaemons ? undefined : newSessionMark();
@@ -132,6 +139,11 @@ class StdioTransport implements SessionTransport {
     if (this.#server === undefined || this.#closing !== undefined) {
       return Promise.reject(new TransportError(this.#ended ?? CLOSED));
     }
+    if (this.#isTimeOver) {
+      this.#ended ??= LEASE_LOST;
+      void this.kill();
+      return Promise.reject(new TransportError(LEASE_LOST));
+    }
     const text = serialize(message);
     return text instanceof TransportError ? Promise.reject(text) : this.#server.send(text);
   }
@@ -144,6 +156,11 @@ class StdioTransport implements SessionTransport {
   kill(): Promise<void> {
     this.#server?.kill();
     return this.close();
+  }
+
+  get #isTimeOver(): boolean {
+    const { term } = this.#limits;
+    return term !== undefined && term.leftMs() <= 0;
   }
 
   async #requireCommand(): Promise<void> {

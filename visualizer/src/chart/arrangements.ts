@@ -44,6 +44,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   closed: 'rest',
   token: 'good',
   signIn: 'work',
+  waiting: 'work',
+  holding: 'good',
+  ending: 'warn',
+  stuck: 'bad',
+  releasing: 'rest',
+  over: 'rest',
 };
 
 /** The tone of a state of a machine, by its key. */

@@ -11,6 +11,7 @@ import type { ChartWords } from './chart-words.js';
 import { configurationWords } from './configuration-words.js';
 import { connectionWords } from './connection-words.js';
 import { ENTRY_WORDS, EVENT_WORDS } from './entry-words.js';
+import { leaseWords } from './lease-words.js';
 import { managerWords } from './manager-words.js';
 import { reviewWords } from './review-words.js';
 import { signInWords } from './sign-in-words.js';
@@ -20,6 +21,7 @@ export const CHART_WORDS: Readonly<Record<string, ChartWords>> = {
   manager: managerWords,
   configuration: configurationWords,
   signIn: signInWords,
+  lease: leaseWords,
   review: reviewWords,
 };
 

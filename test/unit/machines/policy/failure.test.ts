@@ -39,6 +39,9 @@ const VERDICTS = [
   { code: 'unresponsive', verdict: 'retry' },
   { code: 'not-released', verdict: 'permanent' },
   { code: 'crash-loop', verdict: 'permanent' },
+  { code: 'needs-fleet', verdict: 'permanent' },
+  { code: 'no-lease', verdict: 'retry' },
+  { code: 'lease-lost', verdict: 'renew' },
   { code: 'internal', verdict: 'permanent' },
 ] as const;
 

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -19,6 +20,7 @@ import type { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GUARD_SCRIPT } from '../../../../src/transports/stdio/guard-script.js';
+import { statOf } from '../../../../src/transports/stdio/process-table.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { DEAF_PAIR, expectGone, isLiving, usePlants } from '../../../support/guarded-processes.js';
 
@@ -54,6 +56,14 @@ function startScript({ mark = '', proc = '/proc', shell = ['sh'], path = process
     detached: true,
   });
   return { stdin: child.stdin, pid: child.pid!, ended: once(child, 'exit') };
+}
+
+/** All descendants of a process. */
+function childrenOf(pid: number): readonly number[] {
+  const children = readdirSync('/proc')
+    .map(Number)
+    .filter((each) => each > 0 && statOf(each)?.parent === pid && statOf(each)?.isLiving === true);
+  return children.flatMap((child) => [child, ...childrenOf(child)]);
 }
 
 /** Sends text to a guard and closes its pipe, like a host that dies. */
@@ -287,3 +297,69 @@ function openIfRead(path: string): number | undefined {
     return undefined;
   }
 }
+
+/** A busy machine takes long to look through all processes. */
+const SLOW_MS = 20_000;
+
+describe('a group with a limit', () => {
+  it.each(SHELLS.map((shell) => [shell.join(' '), shell] as const))(
+    'is ended when that is over, with its unresponsive helpers, while the host says nothing; nothing else is (%s)',
+    async (_, shell) => {
+      const deaf = await plant(DEAF_PAIR, 1);
+      const left = await plant(
+        `setsid sh -c 'echo $$; trap "" TERM; sleep 60; sleep 60' & wait; sleep 60`,
+        1,
+      );
+      const strange = await plant('exec sleep 60');
+      const { stdin, ended } = startScript({ shell });
+      stdin.write(`+ ${deaf.pid}\n+ ${left.pid}\n+ ${strange.pid}\n~ ${deaf.pid} 0.1\n~ ${left.pid} 0.100\n`);
+      await expectGone([deaf.pid, ...deaf.printed, left.pid, ...left.printed], SLOW_MS);
+      expect(isLiving(strange.pid)).toBe(true);
+      stdin.write(`- ${strange.pid}\n`);
+      stdin.end('.\n');
+      expect(await ended).toEqual([0, null]);
+      expect(isLiving(strange.pid)).toBe(true);
+    },
+  );
+
+  it.each(SHELLS.map((shell) => [shell.join(' '), shell] as const))(
+    'lives on if the limit is replaced, or if it leaves the list; no waiting process is left (%s)',
+    async (_, shell) => {
+      const renewed = await plant('exec sleep 60');
+      const released = await plant('exec sleep 60');
+      const ended = await plant('exec sleep 60');
+      const guard = startScript({ shell });
+      guard.stdin.write(`+ ${renewed.pid}\n+ ${released.pid}\n+ ${ended.pid}\n`);
+      for (const pid of [renewed.pid, released.pid]) guard.stdin.write(`~ ${pid} 0.3\n`);
+      guard.stdin.write(`~ ${renewed.pid} 50\n- ${released.pid}\n~ ${ended.pid} 0.6\n`);
+      await expectGone([ended.pid], SLOW_MS);
+      expect([renewed.pid, released.pid].map(isLiving)).toEqual([true, true]);
+      const waiting = childrenOf(guard.pid);
+      expect(waiting.length).toBeGreaterThan(0);
+      guard.stdin.end('.\n');
+      expect(await guard.ended).toEqual([0, null]);
+      await expectGone(waiting, SLOW_MS);
+      expect(isLiving(renewed.pid)).toBe(true);
+    },
+  );
+
+  it('is not ended if its number belongs to another process by now, nor if the limit is no number', async () => {
+    const strange = await plant('exec sleep 60');
+    const guard = startScript({});
+    guard.stdin.write(`~ ${strange.pid} 0.1\n+ ${strange.pid}\n~ ${strange.pid} 0.1;x\n~ ${strange.pid}\n`);
+    guard.stdin.end('.\n');
+    expect(await guard.ended).toEqual([0, null]);
+    expect(isLiving(strange.pid)).toBe(true);
+  });
+
+  it('ends with the host before the limit is over, and nothing waits on', async () => {
+    const plain = await plant('exec sleep 60');
+    const guard = startScript({});
+    guard.stdin.write(`+ ${plain.pid}\n~ ${plain.pid} 50\n`);
+    await expect.poll(() => childrenOf(guard.pid).length).toBeGreaterThan(1);
+    const waiting = childrenOf(guard.pid);
+    guard.stdin.end();
+    expect(await guard.ended).toEqual([0, null]);
+    await expectGone([plain.pid, ...waiting], SLOW_MS);
+  });
+});

@@ -1,4 +1,5 @@
 /** A context of each chart in which every field has a value. The types make a new field be added here. */
+import type { LeaseContext } from '../../../../machines/lease/lease.machine.js';
 import type { ConfigurationContext } from '../../../../machines/configuration/configuration.machine.js';
 import type { ConnectionContext, NextTerms } from '../../../../machines/connection/connection.events.js';
 import type { ManagerContext } from '../../../../machines/manager/manager.events.js';
@@ -127,6 +128,14 @@ const signIn: Filled<SignInContext> = {
   failure,
 };
 
+const lease: Filled<LeaseContext> = {
+  server: 'files',
+  policy: { ttlMs: 1, renewMs: 1, retryMs: 1, askMs: 1 },
+  token: '1',
+  wanted: true,
+  crashed: true,
+};
+
 const print = { tool: 'read', fingerprint: '0a' };
 
 const review: Filled<ReviewContext> = {
@@ -144,5 +153,6 @@ export const FILLED: Readonly<Record<string, object>> = {
   manager,
   configuration,
   signIn,
+  lease,
   review,
 };

@@ -169,11 +169,13 @@ function makeHost({ createTroupe, createFleet, Hosts }, { clock, engine, connect
 
 /** Nothing of it needs time to pass, except the modules that load meanwhile, which need real time. */
 async function settle(promises) {
-  let isOver = false;
-  const all = Promise.all(promises).finally(() => (isOver = true));
+  const state = { isOver: false };
+  const all = Promise.all(promises).finally(() => {
+    state.isOver = true;
+  });
   const end = Date.now() + PATIENCE_MS;
-  while (!isOver && Date.now() < end) await turns(20);
-  if (!isOver) throw new Error('The hosts have neither started nor stopped in time.');
+  while (!state.isOver && Date.now() < end) await turns(20);
+  if (!state.isOver) throw new Error('The hosts have neither started nor stopped in time.');
   return all;
 }
 

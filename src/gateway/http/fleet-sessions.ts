@@ -125,7 +125,11 @@ export class FleetSessions {
     }
     const passed = toPassed(request, body);
     const tried = new Set<string>();
-    const places = [() => this.#moved.known(id), () => origin, () => this.#moved.find(id)];
+    const known = (): string | undefined => this.#moved.known(id);
+    const found = (): Promise<string | undefined> => this.#moved.find(id);
+    // Most sessions of a host that drains have moved.
+    const isUp = this.#hosts.get(origin)?.state === 'up';
+    const places = isUp ? [known, () => origin, found] : [known, found, () => origin, found];
     let isOutOfReach = false;
     for (const placeOf of places) {
       const host = await placeOf();

@@ -112,18 +112,20 @@ export class HandOver {
       if (!response.writableFinished) sent.request.destroy();
     };
     response.once('close', leave);
+    if (passed.method !== 'GET') this.#answering.add(response);
     const came = await sent.answer;
     if ('wasUsed' in came) {
       response.off('close', leave);
+      this.#answering.delete(response);
       if (came.wasUsed) answerUnknown(response);
       return came.wasUsed ? 'answered' : outcomeOf(came.error);
     }
     if (came.statusCode === NOT_HERE) {
       response.off('close', leave);
+      this.#answering.delete(response);
       came.resume();
       return 'not-there';
     }
-    if (passed.method !== 'GET') this.#answering.add(response);
     response.writeHead(came.statusCode ?? 502, answerHeaders(came.headers));
     response.flushHeaders();
     came.pipe(response);

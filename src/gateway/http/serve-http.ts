@@ -187,7 +187,11 @@ export async function serveHttp(
     const left = Math.max(0, timeLeft(clock, since, ms));
     const isClosed = once(server, 'close');
     await Promise.all([sessions.close(left, hurried), exchanges.close(left, hurried)]);
-    if (fleet !== undefined) await settlesWithin(clock, left, Promise.race([fleet.settled(), hurried]));
+    if (fleet !== undefined) {
+      // Nothing more comes that would have to be handed on.
+      server.close();
+      await settlesWithin(clock, left, Promise.race([fleet.settled(), hurried]));
+    }
     await answers.read();
     fleet?.close();
     server.close();

@@ -39,11 +39,11 @@ export async function measure({ params: { calls, rounds }, mark, dist }) {
   const { createFleet, createMemoryEngine } = await load('src/fleet/index.js');
   const engine = createMemoryEngine();
   const replicas = [];
-  for (const port of [48_731, 48_732]) {
+  for (let count = 0; count < 2; count += 1) {
     const [{ command, args }] = stdioServers(1, mark);
-    const fleet = createFleet({ engine, key: KEY, address: `http://127.0.0.1:${port}` });
+    const fleet = createFleet({ engine, key: KEY });
     const gateway = createGateway({ servers: { s0: { command, args } }, cache: false, fleet });
-    const service = await serveHttp(gateway, { port, publicUrl: 'http://mcp.example.com' });
+    const service = await serveHttp(gateway, { publicUrl: 'http://mcp.example.com' });
     await gateway.start();
     replicas.push({ gateway, service });
   }

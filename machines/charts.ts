@@ -7,7 +7,11 @@ import { reviewMachine } from './review/review.machine.js';
 import { signInMachine } from './sign-in/sign-in.machine.js';
 
 /** The charts of auxiliary machines, by the kind that their ids begin with. */
-export const ROOT_CHARTS = { configuration: configurationMachine, signIn: signInMachine, lease: leaseMachine } as const;
+export const ROOT_CHARTS = {
+  configuration: configurationMachine,
+  signIn: signInMachine,
+  lease: leaseMachine,
+} as const;
 
 /** The charts that are recorded. */
 export const RECORDED_CHARTS = {

@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-const PINNED = { policyVersion: 3, code: 'a7ee6a1326b7df66' };
+const PINNED = { policyVersion: 3, code: '8adfb00fb7198356' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
 /** Files that decide nothing. */

@@ -17,7 +17,7 @@ export function addCommand(program: Command, name: string, description: string):
 export function fleetOption(): Option {
   return new Option(
     '--fleet <url>',
-    'join the hosts that share this engine, redis://… or nats://…, with the key in $TROUPE_FLEET_KEY; default: $TROUPE_FLEET',
+    'join the hosts that share this engine, such as redis://HOST or nats://HOST, with the key in $TROUPE_FLEET_KEY; default: $TROUPE_FLEET',
   );
 }
 

@@ -7,8 +7,8 @@
  * B2. A part (see `PARTS`) holds only what all its roots load anyway: nothing is read before it is needed.
  */
 import { fileURLToPath } from 'node:url';
-import { transform } from 'esbuild';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
+import { minify } from 'rolldown/utils';
 import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import manifest from './package.json' with { type: 'json' };
 import { IN_COMMONJS, IN_THE_CODE } from './tools/package/bundled.mjs';
@@ -99,20 +99,22 @@ const LARGE_PACKAGES: Readonly<Record<string, RegExp>> = {
 /** After the parts: they take along what they load. */
 const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, test, priority: 0 }));
 
+/** The names of errors are those of their classes. */
+const NAMES_KEPT = { class: true, function: false };
+const MINIFIED = { compress: { keepNames: NAMES_KEPT }, mangle: { keepNames: NAMES_KEPT } };
+
 /** The parts, which every host runs, stay as they are: its stack traces lead there. */
 const minifiedRest: Plugin = {
   name: 'minified-rest',
   async generateBundle(_, files) {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk' || file.name in PARTS) continue;
-      file.code = (
-        await transform(file.code, { minify: true, keepNames: true, target: 'node20', format: 'esm' })
-      ).code;
+      const { code, errors } = await minify(file.fileName, file.code, { ...MINIFIED, module: true });
+      if (errors.length > 0) throw errors[0];
+      file.code = code;
     }
   },
 };
-
-const NAMES_KEPT = { class: true, function: false };
 
 export default defineConfig(({ mode }) => {
   const isCommonJs = mode === 'commonjs';
@@ -149,8 +151,7 @@ export default defineConfig(({ mode }) => {
               comments: COMMENTS,
               format: 'cjs',
               dynamicImportInCjs: false,
-              // The names of errors are those of their classes.
-              minify: { compress: { keepNames: NAMES_KEPT }, mangle: { keepNames: NAMES_KEPT } },
+              minify: MINIFIED,
               entryFileNames: '[name].cjs',
               chunkFileNames: 'chunks/[name].cjs',
             }

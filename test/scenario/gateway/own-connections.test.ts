@@ -13,6 +13,9 @@ vi.mock(
   async () => (await import('../../support/fake-server.js')).fakeTransports,
 );
 
+/** Lists are stored when no other has come for this long. */
+const CALM_MS = 100;
+
 describe("a client's own connections", () => {
   useLeakCheck();
   useCrashWatch();
@@ -52,6 +55,7 @@ describe("a client's own connections", () => {
     expect(known).toEqual(['mcp__a__echo', 'mcp__a__greet', 'troupe://status', 'note://one']);
     const before = server.transports.length;
     expect(before).toBe(2);
+    await clock.advance(CALM_MS);
     const bob = await passTime(clock, client('Bob', { capabilities: ANSWERS_ALL }));
     expect(await passTime(clock, offered(bob))).toEqual(known);
     expect(server.transports).toHaveLength(before);
@@ -74,6 +78,7 @@ describe("a client's own connections", () => {
     const listOf = async (subject: string, name: string): Promise<string[]> => {
       const one = await passTime(clock, client(name, { subject }));
       const { tools } = await passTime(clock, one.client.listTools());
+      await clock.advance(CALM_MS);
       return tools.map((each) => each.name);
     };
     const [ada, again, bob] = [

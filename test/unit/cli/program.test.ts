@@ -90,7 +90,7 @@ describe('the command line', () => {
     [
       'the name of a machine',
       ['machine', 'engine'],
-      "command-argument value 'engine' is invalid for argument 'machine'. Allowed choices are connection, manager, configuration, signIn, review.",
+      "command-argument value 'engine' is invalid for argument 'machine'. Allowed choices are connection, manager, configuration, signIn, lease, review.",
       'troupe machine',
     ],
     [

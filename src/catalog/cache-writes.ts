@@ -27,6 +27,8 @@ export class CacheWrites {
   /** What begins when it is calm. */
   readonly #soon = new Set<Turn>();
   #calm: unknown;
+  /** When something was requested last, milliseconds since the epoch. */
+  #requestedAt = 0;
   #isOver = false;
 
   constructor(
@@ -73,11 +75,16 @@ export class CacheWrites {
   #beginSoon(turn: Turn): void {
     if (this.#soon.has(turn)) return;
     this.#soon.add(turn);
-    this.clock.clearTimeout(this.#calm);
-    this.#calm = this.clock.setTimeout(() => {
-      for (const each of this.#soon) this.#begin(each);
-      this.#soon.clear();
-    }, CALM_MS);
+    this.#requestedAt = this.clock.now();
+    this.#calm ??= this.clock.setTimeout(() => this.#beginIfCalm(), CALM_MS);
+  }
+
+  #beginIfCalm(): void {
+    const leftMs = Math.min(CALM_MS, this.#requestedAt + CALM_MS - this.clock.now());
+    this.#calm = leftMs > 0 ? this.clock.setTimeout(() => this.#beginIfCalm(), leftMs) : undefined;
+    if (this.#calm !== undefined) return;
+    for (const each of this.#soon) this.#begin(each);
+    this.#soon.clear();
   }
 
   #begin(turn: Turn): void {

@@ -171,7 +171,7 @@ let nextSweep: NodeJS.Timeout | undefined;
 /** Looks for the servers of dead hosts once, when no server has been started for a moment: the search reads every process. */
 function sweepOnce(): void {
   if (hasSwept) return;
-  clearTimeout(nextSweep);
+  if (nextSweep !== undefined) return void nextSweep.refresh();
   nextSweep = setTimeout(() => {
     hasSwept = true;
     void sweep(isOfDeadHost, endMarked);

@@ -31,7 +31,7 @@ describe('troupe import', () => {
     const args = ['import', '--add', 'lamp=lamp', '--output', output, ...flags];
     expect(await run(args, { stdout, stderr, stdin: new PassThrough(), env: {} })).toBe(2);
     expect(stdout.written).toBe('');
-    expect(stderr.written).toContain(`troupe: ${output}: `);
+    expect(stderr.written).toContain(`troupe: '${output}' `);
     expect(lstatSync(output).isFIFO()).toBe(true);
     expect(readdirSync(root)).toEqual(['pipe']);
   });

@@ -110,7 +110,7 @@ const minifiedRest: Plugin = {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk' || file.name in PARTS) continue;
       const { code, errors } = await minify(file.fileName, file.code, { ...MINIFIED, module: true });
-      if (errors.length > 0) throw errors[0];
+      if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
       file.code = code;
     }
   },

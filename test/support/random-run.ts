@@ -451,5 +451,5 @@ class RandomRun {
 
 /** No guard can read such an event. XState itself cannot if the actor has stopped. */
 function crash(ref: AnyActorRef | undefined): void {
-  if (ref?.getSnapshot().status === 'active') ref.send(null as never);
+  if (ref?.getSnapshot().status === 'active') ref.send(null);
 }

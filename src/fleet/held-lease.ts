@@ -4,7 +4,7 @@
  * W1. A server is known in the fleet by its name: two hosts never run programs of one name at the same time, even if their
  *     entries differ.
  * W2. The time of a lease is over for good once the chart has left `holding`, or once `leaseLeftMs` says so, whichever comes
- *     first. Whoever writes to the server asks for it before each message.
+ *     first. The transport checks it before each message to the server.
  * W3. The sealed entry `only/HASH` says who holds the lease. A holder writes it over the version that it has read under its
  *     lease, so a late write never replaces the entry of a later holder. It only tells others where to connect: what it says
  *     may be out of date, and gives nobody the right to run the server.

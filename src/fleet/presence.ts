@@ -15,7 +15,7 @@ import { requestKeys, SeenNonces, SIGNATURE_HEADER, verifyRequest } from './sign
 import type { Fleet } from './stores.js';
 import { SummarySender, type SummaryRow } from './summaries.js';
 
-/** Changes of the counts are told together. */
+/** Changes of the counts within this time are one announcement. */
 const TELL_AFTER_MS = 1_000;
 
 export interface PresenceParts {

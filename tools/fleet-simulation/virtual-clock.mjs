@@ -1,4 +1,4 @@
-/** A clock for very many timers, which moves only when it is told to. Due timers fire in order; those of one moment, together. */
+/** A clock for very many timers, which only `advance` moves. Due timers fire in order, and all timers of one moment together. */
 
 /** Turns of the event loop in which the consequences of a moment happen. */
 const TURNS = 3;

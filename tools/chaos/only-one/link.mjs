@@ -1,4 +1,4 @@
-/** A TCP link between a host and its engine that can be cut: bytes stop in both directions, and nobody is told. */
+/** A TCP link between a host and its engine that can be cut: bytes stop in both directions, and neither side notices. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 

@@ -15,7 +15,7 @@ import { spaced } from '../words/entry-words.js';
 import { HOST_MEANINGS, HOST_STATES, NO_ADDRESS } from '../words/host-words.js';
 
 const ROW = rowHeight(48);
-/** The tone of a host, as that of a state with the same meaning. */
+/** The tone of a host: the tone of a connection's state with the same meaning. */
 const LIKE: Readonly<Record<InspectedHost['state'], string>> = {
   up: 'ready',
   draining: 'reconnecting',

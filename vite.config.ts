@@ -102,6 +102,9 @@ const packages = Object.entries(LARGE_PACKAGES).map(([name, test]) => ({ name, t
 /** The names of errors are those of their classes. */
 const NAMES_KEPT = { class: true, function: false };
 const MINIFIED = { compress: { keepNames: NAMES_KEPT }, mangle: { keepNames: NAMES_KEPT } };
+/** Stack traces and errors name the functions of the modules, too. */
+const ALL_KEPT = { class: true, function: true };
+const ALL_NAMES_KEPT = { compress: { keepNames: ALL_KEPT }, mangle: { keepNames: ALL_KEPT } };
 
 /** The parts, which every host runs, stay as they are: its stack traces lead there. */
 const minifiedRest: Plugin = {
@@ -109,7 +112,7 @@ const minifiedRest: Plugin = {
   async generateBundle(_, files) {
     for (const file of Object.values(files)) {
       if (file.type !== 'chunk' || file.name in PARTS) continue;
-      const { code, errors } = await minify(file.fileName, file.code, { ...MINIFIED, module: true });
+      const { code, errors } = await minify(file.fileName, file.code, { ...ALL_NAMES_KEPT, module: true });
       if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
       file.code = code;
     }

@@ -107,8 +107,12 @@ describe('the tools of the page', () => {
     await page.page.focus('.events .virtual-list');
     await press(page, 'Home', 'End', 'ArrowUp');
     await page.page.waitForSelector('.reading-body');
-    await press(page, 't');
-    await expectText(page, '.copied', (text) => text.startsWith('The test is copied.'));
+    // The entry may still be loading, and is copied only once it is shown.
+    const copied = async (): Promise<string> => {
+      await press(page, 't');
+      return page.text('.copied');
+    };
+    await expect.poll(copied, { timeout: 15_000 }).toMatch(/^The test is copied\./);
     expect(await page.page.evaluate('globalThis.copied')).toContain("from 'mcp-troupe/testing'");
     await page.page.evaluate('globalThis.isDenied = true');
     await page.click('Copy as test');

@@ -3,8 +3,8 @@
  * budget of this host has allowed their retries already.
  *
  * B1. Connections to the same server ask one after the other, in the order in which they began to wait.
- * B2. No retry waits for a lost engine: if it cannot be asked, all that wait go on with the budget of this host alone.
- * B3. A server that each host reaches on its own machine is another one for each host, so it needs no share.
+ * B2. No retry waits for a lost engine: if it cannot be asked, every waiting retry proceeds with the budget of this host alone.
+ * B3. `localhost` is a different server on each host, so its retries need no share of the fleet's budget.
  */
 import { createHash } from 'node:crypto';
 import { pause } from '../async/abort.js';
@@ -99,7 +99,7 @@ export class FleetRetries {
   }
 }
 
-/** Its name tells nothing of the server. Undefined for an address that each host reaches on its own machine. */
+/** The name of the budget, which does not reveal the server. Undefined for an address of the own machine. */
 function budgetOf(address: string | undefined): string | undefined {
   const url = address !== undefined && URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || reachOf(hostOf(url)) === 'this-machine') {

@@ -85,7 +85,7 @@ const LOOK_MS = 1_000;
 export class HeldLease {
   readonly #parts: HeldLeaseParts;
   readonly #name: string;
-  /** Who asks for the lease: nobody else has this name. */
+  /** The unique name under which this troupe asks for the lease. */
   readonly #holder = randomUUID();
   readonly #waiting = new Set<() => void>();
   #ref: ActorRefFrom<typeof leaseMachine> | undefined;

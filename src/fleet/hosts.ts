@@ -128,7 +128,7 @@ export class Hosts implements FleetHosts {
   }
 }
 
-/** Throws a `TypeError` for an address that is none, or that has a secret in it. */
+/** Throws a `TypeError` unless it is an address of HTTP without credentials, query and fragment. */
 export function checkAddress(address: string): void {
   const url = parseUrl(address);
   if (url !== undefined && /^https?:$/.test(url.protocol) && isBare(url)) return;

@@ -134,8 +134,8 @@ export function toTroupeOptions(given: GatewayOptions): TroupeOptions {
 }
 
 /**
- * The same for the troupe of one session: it reads no sources, records and shows nothing, and is no host of the fleet. Its records in the log have the id
- * of the session.
+ * The same for the troupe of one session: it reads no sources, records nothing, shows nothing, and is not announced to the fleet. Its
+ * entries in the log have the id of the session.
  */
 export function ofSession(options: TroupeOptions, session: string): TroupeOptions {
   const {

@@ -233,7 +233,7 @@ function withProgressToken(params: JsonObject, progressToken: number): JsonObjec
   return withMeta(params, meta);
 }
 
-/** The number of a request of ours; `NaN` for an id that is none. A transport of the host may name anything. */
+/** The number of a request of ours; `NaN` if it is neither a number nor a string. A transport of the host may pass anything. */
 export function ownId(id: unknown): number {
   return typeof id === 'number' || typeof id === 'string' ? Number(id) : NaN;
 }

@@ -15,11 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { asPattern, stepsOf } from '../support/guide-page.js';
 
@@ -145,15 +145,6 @@ async function startSignInServer(signal: AbortSignal): Promise<readonly string[]
   signal.throwIfAborted();
   child.stdout.resume();
   return [`localhost:${port}`, `localhost:${authPort}`];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Runs the lines in one shell; returns the output of each. */

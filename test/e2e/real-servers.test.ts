@@ -2,9 +2,10 @@
 import { resolve } from 'node:path';
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { createTroupe, type ServerConfig } from '../../src/index.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { freePort, startProgram, type LocalProgram } from '../support/local-program.js';
+import { startProgram, type LocalProgram } from '../support/local-program.js';
 
 useLeakCheck();
 

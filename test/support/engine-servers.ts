@@ -5,10 +5,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
+import { freePort } from './free-port.js';
 import { createNatsEngine } from '../../src/adapters/fleet-nats.js';
 import { createRedisEngine } from '../../src/adapters/fleet-redis.js';
 import type { FleetEngine } from '../../src/fleet/engine.js';
@@ -23,15 +23,6 @@ export function describeEngine(kind: EngineKind, what: string, suite: () => void
 
 /** A line with which the server says that it listens. */
 const READY: Readonly<Record<EngineKind, RegExp>> = { redis: /Ready to accept/, nats: /Server is ready/ };
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A server that can be frozen, killed, wiped and started again on its port. */
 export class EngineServer {

@@ -9,19 +9,14 @@ import { createFleet, type Fleet } from '../../src/fleet/stores.js';
 import { serveHttp, type HttpService } from '../../src/gateway/http/serve-http.js';
 import type { ServeHttpOptions } from '../../src/gateway/http/serve-http-options.js';
 import { StandInGateway } from '../unit/gateway/serve-stand-in.js';
-import { ask, initialize, ofSession, type Asked, type Reply } from './gateway-http-client.js';
+import { clientOf, type ServiceClient } from './gateway-http-client.js';
 
-export interface Replica {
+export interface Replica extends ServiceClient {
   readonly gateway: StandInGateway;
   readonly fleet: Fleet;
   readonly service: HttpService;
   readonly id: string;
   readonly logged: string[];
-  ask(asked: Asked): Promise<Reply>;
-  /** Begins a session here and returns its id. */
-  begin(asked?: Asked): Promise<string>;
-  /** Sends a request of a session to this replica. */
-  post(session: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   say(about: Partial<FleetHost>): Promise<void>;
   /** As a process that was killed: its port is closed, and its entry stays. */
   die(): Promise<void>;
@@ -72,7 +67,6 @@ export function useReplicas(): Replicas {
         ...about,
       });
     await say({});
-    const send = (asked: Asked): Promise<Reply> => ask(service.port, asked);
     const die = (): Promise<void> => service.close({ gracePeriodMs: 0 });
     ends.push(async () => {
       await die();
@@ -84,15 +78,7 @@ export function useReplicas(): Replicas {
       service,
       id: fleet.hosts.self,
       logged,
-      ask: send,
-      begin: async (asked = {}) => {
-        const reply = await send({ body: initialize(), ...asked });
-        await reply.text();
-        const id = reply.headers['mcp-session-id'];
-        if (typeof id !== 'string') throw new Error(`no session: ${reply.status}`);
-        return id;
-      },
-      post: (session, body, headers = {}) => send({ body, headers: ofSession(session, headers) }),
+      ...clientOf(service.port),
       say,
       die,
     };
@@ -109,7 +95,7 @@ export function useReplicas(): Replicas {
   };
 }
 
-/** Resolves when the host sees the others so. */
+/** Resolves when the hosts that are known fit. */
 export async function whenHosts(
   { hosts }: Fleet,
   isSo: (now: ReadonlyMap<string, FleetHost>) => boolean,

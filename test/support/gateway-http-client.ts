@@ -129,6 +129,33 @@ function withoutEmpty(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
 }
 
+/** A client of the service at a port. */
+export interface ServiceClient {
+  ask(asked: Asked): Promise<Reply>;
+  /** Begins a session and returns its id. */
+  begin(asked?: Asked): Promise<string>;
+  /** Sends one request of a session. */
+  post(session: string, body: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
+  /** Opens the GET stream of a session. */
+  listen(session: string, headers?: OutgoingHttpHeaders): Promise<Reply>;
+}
+
+export function clientOf(port: number): ServiceClient {
+  const send = (asked: Asked): Promise<Reply> => ask(port, asked);
+  return {
+    ask: send,
+    begin: async (asked = {}) => {
+      const reply = await send({ body: initialize(), ...asked });
+      await reply.text();
+      const id = reply.headers['mcp-session-id'];
+      if (typeof id !== 'string') throw new Error(`no session: ${reply.status}`);
+      return id;
+    },
+    post: (session, body, headers = {}) => send({ body, headers: ofSession(session, headers) }),
+    listen: (session, headers = {}) => send({ method: 'GET', headers: ofSession(session, headers) }),
+  };
+}
+
 export const initialize = (params: object = {}): object => ({
   jsonrpc: '2.0',
   id: 'init',

@@ -1,4 +1,4 @@
-/** Shows the stream of this host to viewers with the key of the fleet. To anybody else, there is nothing at that address. */
+/** Shows the stream of this host to viewers with the key of the fleet. Anybody else gets 404. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { INSPECTION_PATH } from '../../fleet/inspection-request.js';
 import type { FleetMembership } from '../../runtime/fleet-membership.js';

@@ -6,7 +6,7 @@
  * O2. Every request is signed for one host. The client's own token goes with it, and that host checks it again.
  * O3. Redirects are not followed, and addresses are those of http and https.
  * O4. Idle connections are closed before the other host closes them.
- * O5. What waits for a host that is gone is given up.
+ * O5. If a host has left the fleet, requests that wait for its answer are given up.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -55,7 +55,7 @@ const IDLE_MS = 30_000;
 const CONNECT_MS = 3_000;
 /** Errors that say that no program listens there. */
 const NOBODY_THERE: ReadonlySet<string> = new Set(['ECONNREFUSED']);
-/** Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are written anew. */
+/** Headers that belong to one connection (RFC 9110, section 7.6.1), and headers that are written anew. */
 const OF_ONE_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -153,7 +153,7 @@ export class HandOver {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  /** Undefined if the address is none that a request may go to. */
+  /** Undefined unless requests may go to that address. */
   #send(
     { id, address }: Peer,
     { purpose, method, path, headers, body }: Passed,

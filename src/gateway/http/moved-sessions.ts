@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { isUnavailable, type SealedEntries } from '../../fleet/sealed-entries.js';
 import { hostOfSession } from './session-id.js';
 
-/** A host that no longer has any of them. */
+/** In place of a host that has ended all of its moved sessions. */
 const NOBODY = '';
 
 export class MovedSessions {

@@ -9,7 +9,7 @@ export function toSessionId(host: string, uuid: string): string {
   return `${host}.${uuid}`;
 }
 
-/** The host that began the session; undefined if the id is none of a fleet. */
+/** The host that began the session; undefined if the id does not name a host. */
 export function hostOfSession(id: string): string | undefined {
   return id.length > 128 ? undefined : ID.exec(id)?.[1];
 }

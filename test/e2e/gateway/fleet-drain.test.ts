@@ -5,12 +5,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client as NewClient, StreamableHTTPClientTransport as NewHttp } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { describeEngine, EngineServer } from '../../support/engine-servers.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { startRoundRobin } from '../../support/round-robin.js';
@@ -59,13 +59,16 @@ async function stop(child: ChildProcess, ended: Promise<[number | null]>): Promi
 function load(call: (message: string) => Promise<unknown>) {
   const failed: string[] = [];
   const run = { count: 0, isOver: false };
+  /** Called after each call. */
+  let settled = (): void => {};
   const one = async (worker: number): Promise<void> => {
     while (!run.isOver) {
       const message = `${worker}-${(run.count += 1)}`;
       const answer = await call(message).catch((error: unknown) => String(error));
-      if (JSON.stringify(answer).includes(`Echo: ${message}`)) continue;
-      failed.push(JSON.stringify(answer));
-      return;
+      const isRight = JSON.stringify(answer).includes(`Echo: ${message}`);
+      if (!isRight) failed.push(JSON.stringify(answer));
+      settled();
+      if (!isRight) return;
     }
   };
   const work = Promise.all([1, 2, 3, 4].map(one));
@@ -74,13 +77,15 @@ function load(call: (message: string) => Promise<unknown>) {
   });
   return {
     failed,
-    get count() {
-      return run.count;
-    },
-    /** Resolves after some more calls. */
+    /** Resolves after some more calls, or at the first that fails. */
     more: async () => {
       const until = run.count + 50;
-      while (run.count < until && failed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise<void>((resolve) => {
+        settled = () => {
+          if (run.count >= until || failed.length > 0) resolve();
+        };
+        settled();
+      });
     },
     end: async () => {
       run.isOver = true;
@@ -137,12 +142,3 @@ describeEngine('redis', 'replicas of a gateway', () => {
     await expect.poll(() => changes, { timeout: 10_000 }).toContain('notifications/tools/list_changed');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { ask, initialize, ofSession, type Reply } from '../../support/gateway-http-client.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { endServicesAfterEach, serving, type Serving } from '../../unit/gateway/http-service.js';
@@ -66,15 +66,6 @@ async function proxying(services: readonly Serving[]): Promise<number> {
       { timeout: 5_000 },
     )
     .toBe(true);
-  return port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
   return port;
 }
 

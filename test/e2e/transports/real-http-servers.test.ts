@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { systemClock } from '../../../src/ports.js';
 import { createHttpTransport } from '../../../src/transports/http/http-fallback.js';
 import type { HttpTransportOptions } from '../../../src/transports/http/http-session.js';
@@ -10,7 +11,7 @@ import type { SessionTransport } from '../../../src/transports/session-transport
 import { createSseTransport } from '../../../src/transports/http/sse.js';
 import { createStreamableHttpTransport } from '../../../src/transports/http/streamable-http.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { freePort, startProgram, type LocalProgram } from '../../support/local-program.js';
+import { startProgram, type LocalProgram } from '../../support/local-program.js';
 
 useLeakCheck();
 

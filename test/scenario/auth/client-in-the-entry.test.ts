@@ -1,12 +1,12 @@
 /** A client that the configuration names, in place of one that Troupe registers. */
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import type { HttpServerConfig } from '../../../src/config/entry/server-config.js';
 import { useAuthorizationServers, type AuthorizationServer } from '../../support/authorization-server.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { freePort } from '../../support/local-program.js';
 import { agree, signInAt } from '../../support/person.js';
 import { useSigningTroupes } from '../../support/signing-troupes.js';
 

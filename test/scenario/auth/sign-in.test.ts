@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import type { AuthorizationRequest } from '../../../src/auth/auth-options.js';
 import { createMemoryTokenStore, type TokenStore } from '../../../src/auth/stores/token-store.js';
 import { AuthRequiredError, NotReadyError } from '../../../src/errors.js';
@@ -7,7 +8,6 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { event, openStream } from '../../support/http-server.js';
 import { useAuthorizationServers, type AuthorizationServer } from '../../support/authorization-server.js';
-import { freePort } from '../../support/local-program.js';
 import { agree, signInAt, visit } from '../../support/person.js';
 import { bounded, useSigningTroupes, within } from '../../support/signing-troupes.js';
 

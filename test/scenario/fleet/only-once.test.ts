@@ -1,5 +1,6 @@
 /** Servers that run once in the fleet: two hosts over one engine in memory, with a real server. */
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.js';
 import { createMemoryEngine } from '../../../src/fleet/memory-engine.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { LEASE_MS, useOnceHosts } from '../../support/once-hosts.js';
@@ -8,7 +9,6 @@ import { createFleet } from '../../../src/fleet/stores.js';
 import { createGateway } from '../../../src/gateway/gateway.js';
 import { serveHttp } from '../../../src/gateway/http/serve-http.js';
 import { FLEET_KEY } from '../../support/fleet-host.js';
-import { freePort } from '../../support/engine-servers.js';
 
 useLeakCheck();
 const rig = useOnceHosts();

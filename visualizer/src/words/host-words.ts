@@ -9,9 +9,9 @@ export const HOST_STATES: Readonly<Record<InspectedHost['state'], string>> = {
 
 /** What each state means. */
 export const HOST_MEANINGS: Readonly<Record<InspectedHost['state'], string>> = {
-  up: 'It says every five seconds that it is there.',
+  up: 'It announces itself every five seconds.',
   draining: 'It takes no new sessions.',
-  gone: 'It has left, or has said nothing for 15 seconds.',
+  gone: 'It has left, or was silent for 15 seconds.',
 };
 
 /** Why a host does not open. */

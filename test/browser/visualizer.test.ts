@@ -217,17 +217,18 @@ describe('the page with a recorded log', () => {
     await page.select('search');
     await page.show('Timeline');
     await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
-    expect(await page.texts('.lane-name')).toHaveLength(6);
-    const story = await page.texts('#lane-story li');
-    expect(story.some((line) => line.startsWith('reconnecting: waiting for the next attempt from'))).toBe(
-      true,
+    await expect.poll(() => page.texts('.lane-name')).toHaveLength(6);
+    await expectText(page, '#lane-story li', (text) =>
+      text.startsWith('reconnecting: waiting for the next attempt from'),
     );
-    const colors = (await page.page.evaluate(`{
-      const canvas = document.querySelector('.timeline-canvas');
-      const { data } = canvas.getContext('2d').getImageData(0, 26, canvas.width, 180);
-      new Set(new Uint32Array(data.buffer)).size;
-    }`)) as number;
-    expect(colors).toBeGreaterThan(6);
+    const colors = (): Promise<unknown> =>
+      page.page.evaluate(`{
+        const canvas = document.querySelector('.timeline-canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 26, canvas.width, 180);
+        new Set(new Uint32Array(data.buffer)).size;
+      }`);
+    // The lanes are drawn with the next frame.
+    await expect.poll(colors).toBeGreaterThan(6);
     for (const [name, mark] of [
       ['files', 'rejection'],
       ['files', 'call'],

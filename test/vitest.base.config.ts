@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LEFT_OUT } from './support/left-out.js';
+import { WAIT_LIMIT_MS } from './support/time-limit.js';
 import { isolatedUser } from './support/user-variables.js';
 
 export default defineConfig({
@@ -21,8 +22,10 @@ export default defineConfig({
     globals: false,
     allowOnly: false,
     passWithNoTests: false,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // On a busy machine a test may take long. Only one that fails takes as long as this.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: WAIT_LIMIT_MS } },
     teardownTimeout: 10_000,
     coverage: { provider: 'v8', include: ['src/**', 'machines/**'], reportsDirectory: 'coverage' },
   },

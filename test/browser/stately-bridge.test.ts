@@ -13,6 +13,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 import { ScriptedServer, tool } from '../support/scripted-server.js';
 import { inProcess } from '../support/test-troupe.js';
 import { useBrowser, visit } from './browser.js';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
 useInotify();
 useLeakCheck();
@@ -21,7 +22,7 @@ const browser = useBrowser();
 
 const VIEWER = fileURLToPath(new URL('stately-viewer.mjs', import.meta.url));
 const BUILD_MS = 60_000;
-const LIMIT = { timeout: 15_000 };
+const LIMIT = { timeout: WAIT_LIMIT_MS };
 
 /** The viewer as one script. */
 async function bundledViewer(): Promise<string> {

@@ -112,7 +112,7 @@ describe('the tools of the page', () => {
       await press(page, 't');
       return page.text('.copied');
     };
-    await expect.poll(copied, { timeout: 15_000 }).toMatch(/^The test is copied\./);
+    await expect.poll(copied).toMatch(/^The test is copied\./);
     expect(await page.page.evaluate('globalThis.copied')).toContain("from 'mcp-troupe/testing'");
     await page.page.evaluate('globalThis.isDenied = true');
     await page.click('Copy as test');

@@ -155,7 +155,7 @@ describe('the page', () => {
     await expectText(page, '.side .state-badge', (text) => text === 'ready.resting+current');
     await expectActive(page, 'connection.ready');
     const title = `document.querySelector('[data-state="connection.ready.retirement"] > .chart-name')?.textContent`;
-    await expect.poll(() => page.page.evaluate(title), { timeout: 15_000 }).toBe('retirement');
+    await expect.poll(() => page.page.evaluate(title)).toBe('retirement');
     await page.page.reload({ waitUntil: 'load' });
     await page.show('Fleet');
     await expectText(page, '.fleet-row', (text) => text.includes('ready.resting+current'));

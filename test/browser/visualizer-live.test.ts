@@ -21,6 +21,7 @@ import { useSigningTroupes } from '../support/signing-troupes.js';
 import { asking } from './consent-page.js';
 import { expectAccessible, useVisualizer } from './use-visualizer.js';
 import { expectActive, expectText, type Visualizer } from './visualizer-page.js';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -129,7 +130,7 @@ async function expectOffered(page: Visualizer, name: string, of = troupe): Promi
   const words = Object.entries(COMMANDS).flatMap(([type, word]) =>
     accepted.has(type as never) ? [word] : [],
   );
-  await expect.poll(() => page.offered(), { timeout: 15_000 }).toEqual(words);
+  await expect.poll(() => page.offered()).toEqual(words);
   return words;
 }
 
@@ -264,7 +265,7 @@ describe('the page beside a running troupe', () => {
     const coming = page.page
       .browserContext()
       .waitForTarget((target) => target.url().startsWith(office.origin), {
-        timeout: 15_000,
+        timeout: WAIT_LIMIT_MS,
       });
     await page.page.locator('.note.warn a').click();
     const window = await (await coming).page();
@@ -673,7 +674,7 @@ describe('a page whose server is incompatible or silent', () => {
     const before = await entry();
     const alive = setInterval(() => send({ kind: 'alive' }), 100);
     try {
-      await expect.poll(() => page.texts('.banner'), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => page.texts('.banner')).toEqual([]);
       expect(await entry()).toBe(before);
       await page.click('Back to live');
       await expectText(page, '.when', (text) => text === 'Live');
@@ -695,7 +696,7 @@ describe('a page whose server is incompatible or silent', () => {
     await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
     await page.page.type('.fleet input', 'fi');
     answersHead = true;
-    await expect.poll(() => streams, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => streams).toBe(2);
     await expectText(page, '.when', (text) => text === 'Live');
     expect(await page.texts('.banner')).toEqual([]);
     // Typing continues in the same field.

@@ -1,7 +1,7 @@
 /** The page in a browser, used as a user does: for the tests and for the pictures. */
 import type { Page } from 'puppeteer-core';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
-const LIMIT_MS = 15_000;
 /** After the end of a troupe, the page looks for another run, and the browser reports that nobody answers. */
 const NOBODY_ANSWERS = 'Failed to load resource: net::ERR_CONNECTION_REFUSED';
 
@@ -107,7 +107,7 @@ export async function expectText(
   visualizer: Visualizer,
   selector: string,
   fits: (text: string) => boolean,
-  limitMs = LIMIT_MS,
+  limitMs = WAIT_LIMIT_MS,
 ): Promise<void> {
   let seen: readonly string[] = [];
   const end = Date.now() + limitMs;

@@ -35,10 +35,10 @@ it(
     expect(errors).toEqual([]);
     expect(calls).toBeGreaterThanOrEqual(200);
     expect(service.sessions).toBe(0);
-    await expect.poll(children, { timeout: 20_000 }).toBe(before);
+    await expect.poll(children).toBe(before);
     await service.close({ gracePeriodMs: 0 });
     await gateway.close();
-    await expect.poll(children, { timeout: 20_000 }).toBe(others);
+    await expect.poll(children).toBe(others);
   },
   LIMIT_MS,
 );

@@ -8,6 +8,7 @@ import { ownMark } from '../../src/transports/stdio/owner-mark.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { isLiving, usePlants } from '../support/guarded-processes.js';
 import { useHosts, type Action, type HostProcess } from './host-process.js';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
 useLeakCheck();
 const startHost = useHosts();
@@ -210,7 +211,7 @@ function run(source: string, mark = ''): Promise<{ stdout: string }> {
   const script = 'ulimit -n 64; env -u TROUPE_OWNER "$0" --input-type=module -e "$1"; exit $?';
   return promisify(execFile)('sh', ['-c', script, process.execPath, source], {
     env: { ...process.env, ...(mark === '' ? {} : { TROUPE_OWNER: mark }) },
-    timeout: 15_000,
+    timeout: WAIT_LIMIT_MS,
     killSignal: 'SIGKILL',
   });
 }

@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import type { StdioServerConfig } from '../../src/index.js';
 import { readProcesses } from '../../src/transports/stdio/process-table.js';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
 const HOST = fileURLToPath(new URL('mortal-host.mjs', import.meta.url));
-const LIMIT_MS = 20_000;
 /** The servers inherit it because of its prefix. */
 const VARIABLE = 'LC_TROUPE_HOST_OF_A_TEST';
 
@@ -87,8 +87,8 @@ export class HostProcess {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
       timer = setTimeout(
-        () => reject(new Error(`The host took longer than ${LIMIT_MS} ms. ${this.stderr}`)),
-        LIMIT_MS,
+        () => reject(new Error(`The host took longer than ${WAIT_LIMIT_MS} ms. ${this.stderr}`)),
+        WAIT_LIMIT_MS,
       );
     });
     return Promise.race([wait, limit]).finally(() => clearTimeout(timer));

@@ -1,5 +1,6 @@
 /** A client of the HTTP service that sends exactly what a test specifies and reads streams event by event. */
 import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { WAIT_LIMIT_MS } from './time-limit.js';
 
 export interface Asked {
   readonly method?: string;
@@ -16,7 +17,6 @@ export interface StreamEvent {
 }
 
 export const LATEST = '2025-11-25';
-const LIMIT_MS = 15_000;
 
 export class Reply {
   readonly status: number;
@@ -111,7 +111,7 @@ export function ask(port: number, asked: Asked): Promise<Reply> {
         method,
         agent: false,
         headers: withoutEmpty({ ...usual, ...headers }),
-        timeout: LIMIT_MS,
+        timeout: WAIT_LIMIT_MS,
         ...(signal === undefined ? {} : { signal }),
       },
       (response) => {
@@ -120,7 +120,9 @@ export function ask(port: number, asked: Asked): Promise<Reply> {
       },
     );
     sent.on('error', reject);
-    sent.on('timeout', () => sent.destroy(new Error(`No answer to ${method} ${path} in ${LIMIT_MS} ms.`)));
+    sent.on('timeout', () =>
+      sent.destroy(new Error(`No answer to ${method} ${path} in ${WAIT_LIMIT_MS} ms.`)),
+    );
     sent.end(payload);
   });
 }

@@ -3,9 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { expect } from 'vitest';
 import { INSPECTION_PATHS, type InspectionMessage } from '../../src/inspector/page-protocol.js';
-import { inTime } from './time-limit.js';
-
-const LIMIT_MS = 15_000;
+import { inTime, WAIT_LIMIT_MS } from './time-limit.js';
 
 export interface Answer {
   readonly status: number;
@@ -67,7 +65,7 @@ export class PageClient {
       path,
       method,
       agent: false,
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: AbortSignal.timeout(WAIT_LIMIT_MS),
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
     });
     asking.on('error', () => {});
@@ -120,7 +118,7 @@ export class WatchedStream {
       this.#watchers.add(check);
       check();
     });
-    await inTime(done, LIMIT_MS, () => new Error(`${LIMIT_MS} ms passed before ${what}.`));
+    await inTime(done, WAIT_LIMIT_MS, () => new Error(`${WAIT_LIMIT_MS} ms passed before ${what}.`));
   }
 
   /** The page stops reading. */

@@ -8,9 +8,9 @@ import {
   createStdioTransport,
   type StdioTransportOptions,
 } from '../../src/transports/stdio/stdio-transport.js';
+import { WAIT_LIMIT_MS } from './time-limit.js';
 
 const KIT = fileURLToPath(new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url));
-const WAIT_LIMIT_MS = 10_000;
 
 /** The start of every script below: `send` writes a message, `each` receives the messages of the client. */
 const PRELUDE = `

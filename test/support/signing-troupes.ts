@@ -4,7 +4,7 @@ import type { AuthOption } from '../../src/auth/auth-options.js';
 import type { TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
 import { recordEvents, type EventRecord } from './event-record.js';
-import { inTime } from './time-limit.js';
+import { inTime, WAIT_LIMIT_MS } from './time-limit.js';
 
 export interface SigningTroupe {
   readonly troupe: Troupe;
@@ -14,9 +14,7 @@ export interface SigningTroupe {
   ready(server?: string): Promise<void>;
 }
 
-const LIMIT_MS = 15_000;
-
-export const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+export const within = (): AbortSignal => AbortSignal.timeout(WAIT_LIMIT_MS);
 
 export function useSigningTroupes() {
   const open: Troupe[] = [];
@@ -57,5 +55,5 @@ export function useSigningTroupes() {
 
 /** Rejects if the promise does not settle in time. */
 export function bounded<T>(promise: Promise<T>): Promise<T> {
-  return inTime(promise, LIMIT_MS, () => new Error(`Nothing arrived within ${LIMIT_MS} ms.`));
+  return inTime(promise, WAIT_LIMIT_MS, () => new Error(`Nothing arrived within ${WAIT_LIMIT_MS} ms.`));
 }

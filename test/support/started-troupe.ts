@@ -4,13 +4,12 @@ import type { TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
 import { ScriptedServer, type Script } from './scripted-server.js';
 import { inProcess } from './test-troupe.js';
+import { WAIT_LIMIT_MS } from './time-limit.js';
 
 export interface World {
   readonly server: ScriptedServer;
   readonly troupe: Troupe;
 }
-
-const START_LIMIT_MS = 15_000;
 
 export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+j8l8AAAAASUVORK5CYII=';
@@ -21,6 +20,6 @@ export async function makeWorld(script: Script = {}, options: TroupeOptions = {}
   const server = new ScriptedServer(script);
   const troupe = createTroupe({ servers: { box: inProcess(server) }, ...options });
   onTestFinished(() => troupe.close());
-  await troupe.start({ signal: AbortSignal.timeout(START_LIMIT_MS) });
+  await troupe.start({ signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   return { server, troupe };
 }

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { spawn, type IPty } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { MAIN, personalEnvironment } from './troupe-process.js';
+import { WAIT_LIMIT_MS } from './time-limit.js';
 
-const LIMIT_MS = 15_000;
 const LOOK_MS = 20;
 
 export interface TerminalOptions {
@@ -88,10 +88,10 @@ export class TerminalProcess {
 
   /** Resolves with the text when it is so. Kills the program if that takes too long. */
   async until(isSo: () => boolean, what: string): Promise<string> {
-    for (const end = Date.now() + LIMIT_MS; Date.now() < end; await pause(LOOK_MS))
+    for (const end = Date.now() + WAIT_LIMIT_MS; Date.now() < end; await pause(LOOK_MS))
       if (isSo()) return this.text;
     this.#pty.kill('SIGKILL');
-    throw new Error(`${LIMIT_MS} ms passed before ${what}:\n${this.text}`);
+    throw new Error(`${WAIT_LIMIT_MS} ms passed before ${what}:\n${this.text}`);
   }
 
   /** The exit code. */

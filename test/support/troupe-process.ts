@@ -10,9 +10,9 @@ import process from 'node:process';
 import { SAME_PRESS_MS } from '../../src/cli/exit.js';
 import { checkOutput } from './command-output.js';
 import { withinLimit } from './within-limit.js';
+import { WAIT_LIMIT_MS } from './time-limit.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
-const LIMIT_MS = 15_000;
 /** Variables of the environment of the tests that would change the behavior of the command. */
 const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS', 'CI'];
 
@@ -141,7 +141,12 @@ export class TroupeProcess {
   }
 
   #within<T>(wait: Promise<T>, what: string): Promise<T> {
-    return withinLimit(wait, { limitMs: LIMIT_MS, child: this.#child, what, output: () => this.#output() });
+    return withinLimit(wait, {
+      limitMs: WAIT_LIMIT_MS,
+      child: this.#child,
+      what,
+      output: () => this.#output(),
+    });
   }
 
   #output(): string {

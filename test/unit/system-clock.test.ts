@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/ports.js';
+import { WAIT_LIMIT_MS } from '../support/time-limit.js';
 
 /** More than the delay from which on a timer counts as held up. */
 const OVERDUE_MS = 50;
-const LIMIT_MS = 15_000;
 
 /** Resolves when a timer that was set now has fired, after everything that was due before it. */
 const after = (ms: number): Promise<void> =>
@@ -63,7 +63,7 @@ describe('the system clock', () => {
     // Nothing else runs until the answer waits in the pipe and the timers are long overdue.
     const began = performance.now();
     while (!existsSync(answered) || performance.now() - began < OVERDUE_MS)
-      if (performance.now() - began > LIMIT_MS) throw new Error('The child has not answered.');
+      if (performance.now() - began > WAIT_LIMIT_MS) throw new Error('The child has not answered.');
     await last;
     child.stdin.end();
     await exited;

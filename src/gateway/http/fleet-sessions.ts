@@ -8,6 +8,8 @@
  *     cannot be reached may still have them: 503, and nothing was sent.
  * L4. A host that drains hands new sessions, and requests without a session, on to a host that is up. Its own sessions move
  *     to the hosts that are up.
+ * L5. A host that leaves keeps its port open until other hosts have been quiet: a request that arrives on a connection while
+ *     that closes has an unknown outcome.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,6 +18,7 @@ import { SealedEntries } from '../../fleet/sealed-entries.js';
 import { USE_SERVER } from '../../fleet/signed-exchange.js';
 import { requestKeys, SIGNATURE_HEADER } from '../../fleet/signed-request.js';
 import type { Fleet } from '../../fleet/stores.js';
+import { settlesWithin } from '../../async/timers.js';
 import { isJsonObject } from '../../json/json-object.js';
 import type { JSONRPCRequest, RequestId } from '../../mcp/messages.js';
 import type { Clock, Logger } from '../../ports.js';
@@ -37,6 +40,8 @@ const OUT_OF_REACH: Refused = {
 };
 const CHANGED: Refused = { status: 403, error: 'The signature of the fleet is refused: changed.' };
 const NO_BODY: Uint8Array = new Uint8Array();
+/** Time without a request of another host after which all of them know where the sessions have gone, milliseconds. */
+const QUIET_MS = 500;
 /** Hosts that are asked one after the other to take a new session. */
 const MOST_TRIES = 3;
 
@@ -54,6 +59,7 @@ export interface FleetSessionsParts {
 
 export class FleetSessions {
   readonly #fleet: Fleet;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #requests: FleetRequests;
   readonly #handOver: HandOver;
@@ -61,11 +67,14 @@ export class FleetSessions {
   readonly #stop: () => void;
   #hosts: ReadonlyMap<string, FleetHost> = new Map();
   #turn = 0;
+  /** When another host sent a request last, milliseconds since the epoch. */
+  #askedAt = 0;
 
   constructor({ fleet, clock, logger }: FleetSessionsParts) {
     const { engine, hosts, key } = fleet;
     const keys = requestKeys(key);
     this.#fleet = fleet;
+    this.#clock = clock;
     this.#logger = logger;
     this.#requests = new FleetRequests(keys, hosts.self, clock);
     this.#handOver = new HandOver({ self: hosts.self, keys, clock });
@@ -86,6 +95,7 @@ export class FleetSessions {
     const { [SIGNATURE_HEADER]: signature } = request.headers;
     const isSigned = signature !== undefined && !path.startsWith('/fleet/');
     if (!isOfHosts && !isSigned) return undefined;
+    this.#askedAt = this.#clock.now();
     // What it claims decides only what is verified.
     const isUse = path.startsWith('/servers/') && String(signature).includes(`;${USE_SERVER};`);
     const refused = this.#requests.receive(request, isOfHosts ? 'move' : isUse ? USE_SERVER : 'pass');
@@ -208,6 +218,19 @@ export class FleetSessions {
     if (origin === undefined || origin === this.#fleet.hosts.self) return;
     // An entry that stays leads to a host that says that it has no such session.
     await this.#moved.forget(origin).catch(() => {});
+  }
+
+  /** Resolves when no other host sends requests any more, at the latest after that time or when `hurried` resolves. */
+  async quiet(limitMs: number, hurried: Promise<void>): Promise<void> {
+    const { self } = this.#fleet.hosts;
+    if (![...this.#hosts.keys()].some((host) => host !== self)) return;
+    const since = this.#clock.now();
+    for (;;) {
+      const now = this.#clock.now();
+      const quietAt = Math.max(since, this.#askedAt) + QUIET_MS;
+      const leftMs = Math.min(quietAt, since + limitMs) - now;
+      if (leftMs <= 0 || (await settlesWithin(this.#clock, leftMs, hurried))) return;
+    }
   }
 
   /** Resolves when every request that was handed on is answered. Streams that clients opened with GET do not count. */

@@ -163,6 +163,8 @@ export async function serveHttp(
   const answers = new PendingResponses();
   server.on('request', (request, response) => {
     closeOnBreak(response);
+    // The next request goes over a new connection, which is refused once the port is closed: nothing is sent in vain.
+    if (isDraining) response.setHeader('connection', 'close');
     answers.watch(response);
     void serve(routes, request, response, logger);
   });
@@ -188,6 +190,7 @@ export async function serveHttp(
     const isClosed = once(server, 'close');
     await Promise.all([sessions.close(left, hurried), exchanges.close(left, hurried)]);
     if (fleet !== undefined) {
+      await fleet.quiet(left, hurried);
       // Nothing more comes that would have to be handed on.
       server.close();
       await settlesWithin(clock, left, Promise.race([fleet.settled(), hurried]));

@@ -38,7 +38,7 @@ afterEach(async () => {
   rmSync(join(folder, 'wrong'), { force: true, recursive: true });
   // Also if a test failed before it knew the process.
   await troupe('down');
-  await expect.poll(() => running(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => running()).toEqual([]);
 });
 
 function configure(...more: readonly string[]): void {
@@ -177,13 +177,13 @@ describe('troupe up --background', () => {
     const killed = await up();
     const [server] = running();
     process.kill(killed, 'SIGKILL');
-    await expect.poll(() => running(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => running()).toEqual([]);
     expect(sockets()).toHaveLength(1);
     const { pid, stderr } = await pidOfServer();
     expect([pid === server, stderr, sockets()]).toEqual([false, '', []]);
     await up();
     process.kill(pidOfBackground() ?? 0, 'SIGKILL');
-    await expect.poll(() => running(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => running()).toEqual([]);
     const second = await up();
     expect(second).not.toBe(killed);
     expect((await pidOfServer()).pid).toBe(running()[0]);
@@ -194,9 +194,9 @@ describe('troupe up --background', () => {
     for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       const before = pidsOf('waiting').length;
       const call = start('call', 'telling/wait');
-      await expect.poll(() => pidsOf('waiting').length, { timeout: 10_000 }).toBe(before + 1);
+      await expect.poll(() => pidsOf('waiting').length).toBe(before + 1);
       call.signal(signal);
-      await expect.poll(() => pidsOf('cancelled').length, { timeout: 10_000 }).toBe(before + 1);
+      await expect.poll(() => pidsOf('cancelled').length).toBe(before + 1);
       const finished = await call.finished();
       if (signal === 'SIGINT') expect(finished).toMatchObject({ code: 1, stderr: 'troupe: interrupted\n' });
     }
@@ -207,7 +207,7 @@ describe('troupe up --background', () => {
   it('says that the outcome is unknown if the process dies during a call, and does not call again.', async () => {
     const background = await up();
     const call = start('call', 'telling/wait');
-    await expect.poll(() => pidsOf('waiting').length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => pidsOf('waiting').length).toBe(1);
     process.kill(background, 'SIGKILL');
     expect(await call.finished()).toMatchObject({
       code: 1,
@@ -240,7 +240,7 @@ describe('troupe up --background', () => {
 
   it('ends by itself when it is idle.', async () => {
     const background = await up('--idle', '200ms');
-    await expect.poll(() => isAlive(background), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(background)).toBe(false);
     expect([running(), sockets()]).toEqual([[], []]);
   });
 });

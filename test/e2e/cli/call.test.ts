@@ -100,7 +100,7 @@ describe('troupe call', () => {
     });
     const heard = (): string => (existsSync(journal) ? readFileSync(journal, 'utf8') : '');
     const call = TroupeProcess.start(['call', 'slow/lamp_status', '--config', config]);
-    await expect.poll(heard, { timeout: 10_000 }).toContain('"method":"tools/call"');
+    await expect.poll(heard).toContain('"method":"tools/call"');
     call.signal('SIGINT');
     expect(await call.finished()).toEqual({
       code: 1,

@@ -7,11 +7,11 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { withinLimit } from '../../support/within-limit.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 export const BUSINESS_DATA = fileURLToPath(
   new URL('../../../docs/examples/business-data-server/server.mjs', import.meta.url),
 );
-const LIMIT_MS = 15_000;
 
 export interface Answer {
   readonly id?: string | number | null;
@@ -159,7 +159,12 @@ export class RawServer {
   }
 
   #within<T>(wait: Promise<T>, what: string): Promise<T> {
-    return withinLimit(wait, { limitMs: LIMIT_MS, child: this.#child, what, output: () => this.#output() });
+    return withinLimit(wait, {
+      limitMs: WAIT_LIMIT_MS,
+      child: this.#child,
+      what,
+      output: () => this.#output(),
+    });
   }
 
   #output(): string {

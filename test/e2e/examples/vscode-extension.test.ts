@@ -17,6 +17,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { folderWith, temporaryFolder } from './data-folder.js';
 import { BUSINESS_DATA, initialize, RawServer, request, toolCall } from './raw-server.js';
 import { StandInEditor } from './stand-in-editor.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 useLeakCheck();
 
@@ -175,7 +176,7 @@ describe('the built extension', () => {
     writeFileSync(join(folder, 'host.mjs'), script);
     const printed = execFileSync(process.execPath, [join(folder, 'host.mjs')], {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: WAIT_LIMIT_MS,
     });
     const { offered, subscriptions } = JSON.parse(printed) as {
       offered: readonly McpStdioServerDefinition[];
@@ -222,7 +223,7 @@ describe('the gateway that the extension offers', () => {
       cwd: workspace,
       env: { ...process.env, ...home },
       stdio: 'ignore',
-      timeout: 15_000,
+      timeout: WAIT_LIMIT_MS,
     });
     const trusted = new RawServer({ command, args, cwd: workspace, env: home });
     await trusted.ask(initialize());

@@ -5,12 +5,12 @@ import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { startProgram, type LocalProgram } from '../../support/local-program.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 useLeakCheck();
 
 const TOKENS = { access_token: 'old', refresh_token: 'refresh-0', token_type: 'Bearer' };
 const CLIENT = { clientId: 'ferry-client' };
-const LIMIT_MS = 15_000;
 
 interface KitServer {
   readonly url: string;
@@ -50,7 +50,7 @@ describe('the fault kit', () => {
       auth: { store, client: CLIENT },
     });
     open.push(troupe);
-    await troupe.settled({ signal: AbortSignal.timeout(LIMIT_MS) });
+    await troupe.settled({ signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
     expect(troupe.status.map(({ state }) => state)).toEqual(names.map(() => 'ready'));
     const result = await troupe.connection('kit-1')!.callTool('echo', { text: 'hello 42' });
     expect(result.content).toEqual([{ type: 'text', text: 'hello 42' }]);

@@ -17,13 +17,14 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, serveHttp } from '../../../src/gateway/index.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 // The connection pool of a client closes idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });
 
 const TROUPE = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../support/era-server.mjs', import.meta.url));
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: WAIT_LIMIT_MS, interval: 50 };
 const LIMIT_MS = 60_000;
 const CAPABILITIES = { elicitation: { form: {} } };
 const YES = { action: 'accept' as const, content: { isSure: true } };

@@ -139,6 +139,6 @@ describeEngine('redis', 'replicas of a gateway', () => {
     expect(loads.map(({ failed }) => failed)).toEqual([[], []]);
     expect(transport.sessionId).toBe(session);
     // The stream of the session has moved, too.
-    await expect.poll(() => changes, { timeout: 10_000 }).toContain('notifications/tools/list_changed');
+    await expect.poll(() => changes).toContain('notifications/tools/list_changed');
   });
 });

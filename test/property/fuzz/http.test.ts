@@ -13,11 +13,10 @@ import { INITIALIZE, notification, record, request } from '../../support/session
 import { message, text } from '../../support/arbitraries.js';
 import { fuzz } from '../../support/fuzz.js';
 import { startHostileServer, type HostileServer, type Reply } from './hostile-server.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 useLeakCheck();
 useCrashWatch();
-
-const WAIT_LIMIT_MS = 10_000;
 
 let server: HostileServer;
 beforeAll(async () => {

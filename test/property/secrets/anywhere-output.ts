@@ -13,9 +13,9 @@ import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { FakeStream } from '../../support/fake-stream.js';
 import { PageClient } from '../../support/page-client.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
-const LIMIT_MS = 15_000;
-const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+const within = (): AbortSignal => AbortSignal.timeout(WAIT_LIMIT_MS);
 
 export interface Output {
   readonly where: string;
@@ -41,7 +41,9 @@ export async function outputOfTroupe(
   const outputs: Output[] = [];
   const note = (where: string) => (value: unknown) => void outputs.push({ where, text: spelledOut(value) });
   const troupe = createTroupe({
-    servers: { parrot: { ...config, startTimeoutMs: LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } } },
+    servers: {
+      parrot: { ...config, startTimeoutMs: WAIT_LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } },
+    },
     inspector: (copy: InspectionCopy) => void outputs.push(inspectorOutput(copy)),
     logger: { debug: note('logger'), info: note('logger'), warn: note('logger'), error: note('logger') },
     ...options,
@@ -96,7 +98,7 @@ export async function outputOfCommand(config: ServerConfig, folder: string): Pro
   ];
   for (const words of lines) {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
-    await run([...words, '--config', file, '--timeout', String(LIMIT_MS)], {
+    await run([...words, '--config', file, '--timeout', String(WAIT_LIMIT_MS)], {
       stdout,
       stderr,
       stdin: Readable.from([]),

@@ -13,12 +13,12 @@ import { createMemoryCatalogStore } from '../../../src/catalog/cache-store.js';
 import { ScriptedServer, silent, text, tool, type Script } from '../../support/scripted-server.js';
 import { fakeProgram, FakeServer } from '../../support/fake-server.js';
 import { inProcess, makeTroupe, whenEmits } from '../../support/test-troupe.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 const MANY = Array.from({ length: 60 }, (_, index) => tool(`get_record_${index}`));
 const TOOLS = [...MANY, tool('echo'), tool('create_invoice'), tool('pinned_help')];
 const SEARCHING = { offer: { mode: 'search' } } as const satisfies RunOptions;
 const SEARCH_TOOLS = ['search_tools', 'describe_tool', 'call_tool'];
-const START_LIMIT_MS = 15_000;
 
 interface Shop {
   readonly server: ScriptedServer;
@@ -31,7 +31,7 @@ async function openShop(options: TroupeOptions = {}, script: Script = { tools: T
   const other = inProcess(new ScriptedServer({ tools: [tool('echo_elsewhere')] }));
   const troupe = createTroupe({ servers: { shop, other }, ...options });
   onTestFinished(() => troupe.close());
-  await troupe.start({ signal: AbortSignal.timeout(START_LIMIT_MS) });
+  await troupe.start({ signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   return { server, troupe };
 }
 
@@ -210,7 +210,7 @@ export function describeSearch(agents: readonly (ScriptedAgent & { readonly ends
         const servers = { shop: fakeProgram(shop, settings), house: fakeProgram(house, settings) };
         const made = makeTroupe({ servers, cache });
         onTestFinished(() => made.close());
-        await made.start({ signal: AbortSignal.timeout(START_LIMIT_MS) });
+        await made.start({ signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
         return made;
       };
       await (await started({})).close();

@@ -18,6 +18,7 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 const MISSING = 'no-such-command-of-the-project';
 const roots: string[] = [];
@@ -255,7 +256,7 @@ describe('trust', () => {
         if (request) await elsewhere.trust(request);
         expect(events.of('connection.failed')).toHaveLength(1);
       },
-      { timeout: 15_000, interval: 200 },
+      { timeout: WAIT_LIMIT_MS, interval: 200 },
     );
     expect((await failed).failure.code).toBe('command-not-found');
     expect(troupe.connection('boat')?.status.substate).toBe('awaitingTrust');

@@ -11,9 +11,10 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { passTime } from '../../support/test-troupe.js';
 import { AskingUpstream } from '../../support/asking-upstream.js';
 import { textOf, useGateways } from '../../support/gateway-rig.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 /** Real messages over a real port, with the clock of the test. */
-const WITHIN = { timeout: 15_000, interval: 20 };
+const WITHIN = { timeout: WAIT_LIMIT_MS, interval: 20 };
 
 describe('an HTTP client that disappears while a question waits for it', () => {
   useLeakCheck();

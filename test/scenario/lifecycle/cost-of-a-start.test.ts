@@ -13,6 +13,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { passTime, useTroupes } from '../../support/test-troupe.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 /** Calls of `node:fs/promises` by name. Mocked because they are what is counted. */
 const files = vi.hoisted(() => new Map<string, number>());
@@ -84,7 +85,7 @@ describe('one more server in a start', () => {
     const start = { ...seen, timers, ...Object.fromEntries(files) };
     files.clear();
     await clock.advance(100);
-    await vi.waitUntil(() => files.get('rename') === count, { timeout: 10_000 });
+    await vi.waitUntil(() => files.get('rename') === count, { timeout: WAIT_LIMIT_MS });
     // Looking for old files, which is done once, reads as many as there are by then.
     const { writeFile = 0, chmod = 0, rename = 0 } = Object.fromEntries(files);
     await passTime(clock, troupe.close());

@@ -10,6 +10,7 @@ import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { ScriptedServer, tool } from '../../support/scripted-server.js';
 import { inProcess } from '../../support/test-troupe.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 useInotify();
 
@@ -48,7 +49,7 @@ describe('a running troupe', () => {
             await other.accept({ server: 'fs', hash: file.replace('.json', '') }, [held!.listed]);
             expect(troupe.tools.map((each) => each.tool)).toEqual(['read', 'write']);
           },
-          { timeout: 20_000 },
+          { timeout: WAIT_LIMIT_MS },
         );
         expect(events.of('tool.accepted')).toMatchObject([{ tool: 'read', fingerprint: held?.fingerprint }]);
       } finally {

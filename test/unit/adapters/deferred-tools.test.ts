@@ -11,18 +11,18 @@ import type { SeenStep } from '../../support/agents/agent.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { ScriptedServer, tool } from '../../support/scripted-server.js';
 import { inProcess } from '../../support/test-troupe.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 useLeakCheck();
 
 const TOOLS = ['echo', 'create_invoice', 'help'].map((name) => tool(name));
-const START_LIMIT_MS = 15_000;
 
 async function openShop(): Promise<{ troupe: Troupe; server: ScriptedServer }> {
   const server = new ScriptedServer({ tools: TOOLS });
   const till = inProcess(server, { tools: { pinned: ['help'], group: 'the till' } });
   const troupe = createTroupe({ servers: { till } });
   onTestFinished(() => troupe.close());
-  await troupe.start({ signal: AbortSignal.timeout(START_LIMIT_MS) });
+  await troupe.start({ signal: AbortSignal.timeout(WAIT_LIMIT_MS) });
   return { troupe, server };
 }
 

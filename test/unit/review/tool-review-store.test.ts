@@ -15,6 +15,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
 import { userFolder } from '../../../src/storage/folders.js';
 import { stubUser } from '../../support/stub-user.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 const FS = { server: 'fs', hash: 'a'.repeat(64) };
 const DB = { server: 'db', hash: 'b'.repeat(64) };
@@ -236,7 +237,7 @@ describe('a store in files', () => {
         await other.accept(FS, [READ]);
         expect(onChange).toHaveBeenCalledWith(FS.hash);
       },
-      { timeout: 20_000 },
+      { timeout: WAIT_LIMIT_MS },
     );
     stop();
     expect(new Set(onChange.mock.calls.flat())).toEqual(new Set([FS.hash]));
@@ -254,18 +255,18 @@ describe('a store in files', () => {
         await other.accept(FS, [READ]);
         expect(onChange).toHaveBeenCalled();
       },
-      { timeout: 20_000 },
+      { timeout: WAIT_LIMIT_MS },
     );
     const own = { server: 'own', hash: 'c'.repeat(64) };
     await other.accept(own, []);
-    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: 20_000 });
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: WAIT_LIMIT_MS });
     onChange.mockClear();
     await store.accept(own, [READ]);
     await other.accept(FS, [WRITE]);
-    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(FS.hash), { timeout: 20_000 });
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(FS.hash), { timeout: WAIT_LIMIT_MS });
     expect(onChange).not.toHaveBeenCalledWith(own.hash);
     await other.accept(own, [{ ...READ, description: 'another' }]);
-    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: 20_000 });
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: WAIT_LIMIT_MS });
     stop();
   });
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectNoLeaks, trackLeaks } from '../../../src/testing/leaks.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 const SHORT = { settleMs: 100 };
 const KIT = new URL('../../../dist/bundle/src/testing/index.js', import.meta.url).href;
@@ -28,7 +29,7 @@ describe('expectNoLeaks', () => {
       left = setTimeout(() => {}, 60_000);
     };
     await expect(expectNoLeaks(run, SHORT)).rejects.toThrow(
-      /^Left behind:\n- active resource: Timeout\n\s+at run \(.*leaks\.test\.ts:28:\d+\)$/,
+      /^Left behind:\n- active resource: Timeout\n\s+at run \(.*leaks\.test\.ts:\d+:\d+\)$/,
     );
   });
 
@@ -62,7 +63,7 @@ import { setTimeout as pause } from 'node:timers/promises';
       process.stdout.write('nothing');`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: WAIT_LIMIT_MS,
     });
     expect(stdout, stderr).toBe('nothing');
   });

@@ -13,6 +13,7 @@ import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { userFolder } from '../../../src/storage/folders.js';
 import { stubUser } from '../../support/stub-user.js';
+import { WAIT_LIMIT_MS } from '../../support/time-limit.js';
 
 function requestFor(server: string, digit: string): TrustRequest {
   return {
@@ -153,7 +154,7 @@ describe('a store in files', () => {
         await other.trust(LAMP);
         expect(onChange).toHaveBeenCalled();
       },
-      { timeout: 10_000 },
+      { timeout: WAIT_LIMIT_MS },
     );
     stop();
   });

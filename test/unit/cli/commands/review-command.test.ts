@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../../../support/run-command.js';
+import { WAIT_LIMIT_MS } from '../../../support/time-limit.js';
 import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { useInotify } from '../../../support/inotify.js';
@@ -182,7 +183,7 @@ describe('the command review', () => {
     const [stdout, stderr] = [new FakeStream(), Object.assign(new FakeStream(), { isTTY: true })];
     const words = ['review', '--accept', '--config', path('servers.json'), '--no-color'];
     const code = run(words, { stdout, stderr, stdin, env: {} });
-    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: WAIT_LIMIT_MS });
     process.emit('SIGINT');
     expect(await code).toBe(1);
     expect(stderr.written).toMatch(/\[y\/N\] \ntroupe: interrupted\n$/);
@@ -198,14 +199,16 @@ describe('the command review', () => {
     const [stdout, stderr] = [new FakeStream(), Object.assign(new FakeStream(), { isTTY: true })];
     const words = ['review', '--accept', '--config', path('servers.json'), '--no-color'];
     const code = run(words, { stdout, stderr, stdin, env: {} });
-    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: WAIT_LIMIT_MS });
     serve({ ...EVIL, description: 'Something else again.' }, wipe);
     process.kill(Number(readFileSync(path('tools.json.pid'), 'utf8')), 'SIGUSR2');
     await vi.waitFor(() => expect(existsSync(path('tools.json.listed-again'))).toBe(true), {
-      timeout: 10_000,
+      timeout: WAIT_LIMIT_MS,
     });
     stdin.write('yes\n');
-    await vi.waitFor(() => expect(stderr.written).toContain('Accept mcp__fs__wipe?'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stderr.written).toContain('Accept mcp__fs__wipe?'), {
+      timeout: WAIT_LIMIT_MS,
+    });
     stdin.end('yes\n');
     expect(await code).toBe(1);
     expect(stderr.written).toContain("'read' of 'fs' was not accepted: its definition has changed");
@@ -265,7 +268,7 @@ describe('the command review', () => {
     const ended = run(words, { stdout, stderr, stdin, env: {} });
     try {
       const hasReported = (): void => expect(stderr.written).toContain('could not be read or stored');
-      await vi.waitFor(hasReported, { timeout: 15_000 });
+      await vi.waitFor(hasReported, { timeout: WAIT_LIMIT_MS });
     } finally {
       stdin.end();
       stdout.emit('error', new Error('gone'));

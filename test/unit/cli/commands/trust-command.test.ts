@@ -9,6 +9,7 @@ import { useLeakCheck } from '../../../support/leak-check.js';
 import { userFolder } from '../../../../src/storage/folders.js';
 import { FakeStream } from '../../../support/fake-stream.js';
 import { stubUser } from '../../../support/stub-user.js';
+import { WAIT_LIMIT_MS } from '../../../support/time-limit.js';
 
 const MISSING = 'no-such-command-of-the-project';
 const SIZE = { columns: 100, rows: 30 };
@@ -253,7 +254,7 @@ describe('troupe up', () => {
   /** Runs until the output matches; then the reader of stdout hangs up, which ends the command. */
   async function upUntil(seen: RegExp, answers?: string, more: readonly string[] = []) {
     const { stdout, stderr, ended } = start(['up', '--no-color', ...more], answers);
-    await vi.waitFor(() => expect(stdout.written).toMatch(seen), { timeout: 15_000 });
+    await vi.waitFor(() => expect(stdout.written).toMatch(seen), { timeout: WAIT_LIMIT_MS });
     stdout.emit('error', new Error('gone'));
     expect(await ended).toBe(0);
     return { stdout: stdout.written, stderr: stderr.written };
@@ -264,15 +265,15 @@ describe('troupe up', () => {
     write({ lamp: { command: MISSING, env: { KEY: '${KEY}' } }, boat: { command: MISSING } });
     const { stdout, stderr, stdin, ended } = start(['up', '--no-color'], '');
     const asked = (): number => stderr.written.split('Trust it? [y/N] ').length - 1;
-    await vi.waitFor(() => expect(asked()).toBe(1), { timeout: 15_000 });
+    await vi.waitFor(() => expect(asked()).toBe(1), { timeout: WAIT_LIMIT_MS });
     stdin.write('y\n');
-    await vi.waitFor(() => expect(asked()).toBe(2), { timeout: 15_000 });
+    await vi.waitFor(() => expect(asked()).toBe(2), { timeout: WAIT_LIMIT_MS });
     expect(stdout.written).toBe('');
     stdin.write('\n');
     await vi.waitFor(() => expect(stdout.written).toMatch(/boat +waiting for trust.*troupe trust boat/s), {
-      timeout: 15_000,
+      timeout: WAIT_LIMIT_MS,
     });
-    await vi.waitFor(() => expect(stdout.written).toMatch(/lamp +failed/), { timeout: 15_000 });
+    await vi.waitFor(() => expect(stdout.written).toMatch(/lamp +failed/), { timeout: WAIT_LIMIT_MS });
     stdout.emit('error', new Error('gone'));
     expect(await ended).toBe(0);
     expect(asked()).toBe(2);
@@ -295,10 +296,10 @@ describe('troupe up', () => {
   it('starts a server that is trusted in the meantime.', async () => {
     vi.stubEnv('KEY', 'secret-1');
     const { stdout, ended } = start(['up']);
-    await vi.waitFor(() => expect(stdout.written).toContain('needs trust'), { timeout: 15_000 });
+    await vi.waitFor(() => expect(stdout.written).toContain('needs trust'), { timeout: WAIT_LIMIT_MS });
     await troupe(['trust', 'lamp', '--yes']);
     await vi.waitFor(() => expect(stdout.written).toContain('lamp failed: command-not-found'), {
-      timeout: 15_000,
+      timeout: WAIT_LIMIT_MS,
     });
     stdout.emit('error', new Error('gone'));
     expect(await ended).toBe(0);

@@ -6,6 +6,7 @@ import { asking, type Questions } from '../../../../src/cli/prompts/ask.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeProcess } from '../../../support/fake-process.js';
 import { makeTerminal } from '../../../support/fake-terminal.js';
+import { WAIT_LIMIT_MS } from '../../../support/time-limit.js';
 
 useLeakCheck();
 
@@ -24,7 +25,7 @@ function start<T>(
   return { asked, stderr, stdout, stdin, modes, host };
 }
 
-const LIMIT = { timeout: 10_000 };
+const LIMIT = { timeout: WAIT_LIMIT_MS };
 
 /** Whether it is still pending after all input has been read. */
 async function isPending(asked: Promise<unknown>): Promise<boolean> {

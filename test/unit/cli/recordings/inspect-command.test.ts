@@ -13,12 +13,13 @@ import { useCrashWatch } from '../../../support/crash-watch.js';
 import { useInotify } from '../../../support/inotify.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { FakeStream } from '../../../support/fake-stream.js';
+import { WAIT_LIMIT_MS } from '../../../support/time-limit.js';
 
 useInotify();
 useLeakCheck();
 useCrashWatch();
 
-const LIMIT = { timeout: 15_000 };
+const LIMIT = { timeout: WAIT_LIMIT_MS };
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/#[\w-]+/;
 
 let folder: string;

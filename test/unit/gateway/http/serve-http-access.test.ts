@@ -241,7 +241,7 @@ describe('a protected resource', () => {
       expect.not.stringContaining('leaked'),
     ]);
     const asking = hung.ask({ body: initialize(), headers: bearer('ada') });
-    await expect.poll(() => clock.pending, { timeout: 10_000 }).toEqual([10_000]);
+    await expect.poll(() => clock.pending).toEqual([10_000]);
     await clock.advance(10_000);
     expect((await asking).status).toBe(503);
   });

@@ -147,7 +147,7 @@ describe('a finished response', () => {
         `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
       );
       socket.write(body);
-      await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
+      await expect.poll(() => gateway.last.held).toEqual([1]);
       gateway.last.send({ method: 'notifications/test', params: { text: 'x'.repeat(15 * MIB) } }, 1);
       gateway.last.release(1);
       await clock.advance(30_000);

@@ -251,7 +251,7 @@ describe('an HTTP request that is cut off', () => {
     await once(socket, 'data');
     socket.destroy();
     await begin();
-    await expect.poll(() => logged.join(), { timeout: 10_000 }).toContain('A session has begun.');
+    await expect.poll(() => logged.join()).toContain('A session has begun.');
     expect(logged.join()).not.toContain('could not be answered');
   });
 });
@@ -303,7 +303,7 @@ describe('an HTTP request that is refused before its body is complete', () => {
     const type = ['content-type: application/json', 'accept: */*'];
     const head = ['POST /mcp HTTP/1.1', `host: 127.0.0.1:${service.port}`, ...type];
     socket.write(`${[...head, 'content-length: 100000'].join('\r\n')}\r\n\r\n${'x'.repeat(50_000)}`);
-    await expect.poll(() => read, { timeout: 10_000 }).toContain(`HTTP/1.1 ${status} `);
+    await expect.poll(() => read).toContain(`HTTP/1.1 ${status} `);
     read = '';
     const next = [...head, 'content-length: 2', 'connection: close'].join('\r\n');
     socket.write(`${'x'.repeat(50_000)}${next}\r\n\r\n{}`);
@@ -460,7 +460,7 @@ describe('an HTTP service', () => {
     const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
-    await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => service.sessions).toBe(0);
     await turn();
     expect((await answer.text()).length).toBeGreaterThan(LONG.length);
     await closing;
@@ -485,7 +485,7 @@ describe('an HTTP service', () => {
     const { begin, post, service } = await serving({ maxBodyBytes: 2 * LONG.length });
     const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
     const closing = service.close();
-    await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => service.sessions).toBe(0);
     await Promise.all([service.close({ gracePeriodMs: 0 }), closing]);
     await expect(answer.text()).rejects.toThrow('aborted');
   });

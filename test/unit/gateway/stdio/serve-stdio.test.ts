@@ -335,11 +335,11 @@ describe('a client on stdin and stdout', () => {
     const client = await serve({}, output);
     const text = 'z'.repeat(100_000);
     for (let id = 0; id < 100; id += 1) client.input.write(`${JSON.stringify(echo(id, text))}\n`);
-    await expect.poll(() => client.input.isPaused() && takeUp !== undefined, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => client.input.isPaused() && takeUp !== undefined).toBe(true);
     expect(client.gateway.last.received.length).toBeLessThan(30);
     takeUp?.();
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(100);
-    await expect.poll(() => written.match(/"id":/g)?.length, { timeout: 10_000 }).toBe(100);
+    await expect.poll(() => client.gateway.last.received.length).toBe(100);
+    await expect.poll(() => written.match(/"id":/g)?.length).toBe(100);
   });
 });
 
@@ -380,7 +380,7 @@ describe('a session on stdin and stdout', () => {
   it('is ended at once by a second close.', async () => {
     const client = await serve({ gracePeriodMs: 60_000 });
     client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
-    await expect.poll(() => client.gateway.last.held, { timeout: 10_000 }).toEqual([1]);
+    await expect.poll(() => client.gateway.last.held).toEqual([1]);
     void client.service.close();
     await client.service.close();
     await client.service.closed;
@@ -389,7 +389,7 @@ describe('a session on stdin and stdout', () => {
   it('ends at once if nobody reads any more.', async () => {
     const client = await serve({ gracePeriodMs: 60_000 });
     client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
-    await expect.poll(() => client.gateway.last.held, { timeout: 10_000 }).toEqual([1]);
+    await expect.poll(() => client.gateway.last.held).toEqual([1]);
     client.output.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
     await client.service.closed;
   });
@@ -400,7 +400,7 @@ describe('a session on stdin and stdout', () => {
     const client = await serve({ clock }, reader);
     for (const id of [1, 2, 3]) client.send(echo(id, 'z'.repeat(200_000)));
     client.input.end();
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => client.gateway.last.received.length).toBe(3);
     for (let piece = 1; piece <= 12; piece += 1) {
       await clock.advance(4_000);
       await reader.take();
@@ -413,7 +413,7 @@ describe('a session on stdin and stdout', () => {
     const clock = createControlledClock();
     const client = await serve({ clock }, new Writable({ write: () => {} }));
     client.send(echo(1, 'z'.repeat(2_000_000)));
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.gateway.last.received.length).toBe(1);
     client.send(echo(2));
     client.input.end();
     await clock.advance(6_000);
@@ -424,7 +424,7 @@ describe('a session on stdin and stdout', () => {
     const reader = new SlowReader();
     const client = await serve({}, reader);
     client.send(echo(1, 'z'.repeat(2_000_000)));
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.gateway.last.received.length).toBe(1);
     client.send(echo(2), echo(3, 'z'.repeat(2_000_000)));
     client.input.end();
     for (let piece = 1; piece <= 80; piece += 1) await reader.take();
@@ -438,7 +438,7 @@ describe('a session on stdin and stdout', () => {
     const client = await serve({ clock }, reader);
     client.send(echo(1, 'z'.repeat(2_000_000)));
     client.input.end();
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.gateway.last.received.length).toBe(1);
     await clock.advance(1_000);
     void client.service.close({ gracePeriodMs: 0 });
     await reader.take();
@@ -450,7 +450,7 @@ describe('a session on stdin and stdout', () => {
     const clock = createControlledClock();
     const client = await serve({ clock }, new Writable({ write: () => {} }));
     client.send(echo(1));
-    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.gateway.last.received.length).toBe(1);
     const closed = client.service.close({ gracePeriodMs: 0 });
     await clock.advance(5_000);
     await closed;

@@ -1,5 +1,5 @@
 /** What holds for every run of the tests, however their files share processes. */
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -17,8 +17,8 @@ export default defineConfig({
     setupFiles: LEFT_OUT.length > 0 ? ['test/support/leave-out.setup.ts'] : [],
     exclude: [...configDefaults.exclude, ...LEFT_OUT.flatMap(({ name, isFile }) => (isFile ? [name] : []))],
     pool: 'forks',
-    // By itself vitest would use one worker of two cores.
-    maxWorkers: 2,
+    // The tests wait for other processes about a quarter of the time; by itself vitest would use one worker of two cores.
+    maxWorkers: Math.max(3, availableParallelism()),
     globals: false,
     allowOnly: false,
     passWithNoTests: false,

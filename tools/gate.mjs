@@ -1,7 +1,7 @@
 /**
  * The gate: all checks that must pass before a change is merged.
  *
- * After the build, the lanes run in parallel, because the tests wait more than they compute. A failed step does not stop
+ * After the build, the tests run beside the other steps, because they wait more than they compute. A failed step does not stop
  * the others, so that one run reports everything; but steps that need its product fail, too. The output of a step is
  * printed when it ends; that of the tests, which take longest, is printed immediately. The last line is the count: the
  * tests of vitest plus every other step.
@@ -28,8 +28,6 @@ const lanes = [
   [
     { name: 'chaos', needs: 'dist', run: (log) => node(log, ...CHAOS) },
     { name: 'docs', needs: 'dist', run: (log) => node(log, 'docs/generate/main.mjs', '--check') },
-  ],
-  [
     { name: 'types', run: (log) => npm(log, 'run', 'types') },
     { name: 'lint', run: (log) => npm(log, 'run', 'lint') },
     { name: 'format', run: (log) => npm(log, 'run', 'format:check') },

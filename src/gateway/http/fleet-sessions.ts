@@ -25,6 +25,7 @@ import type { Clock, Logger } from '../../ports.js';
 import { messageOf } from '../../text/error-message.js';
 import { RPC, rpcError } from '../client/client-message.js';
 import { hostOfState } from '../client/request-state.js';
+import { EndedMoves } from './ended-moves.js';
 import { FleetRequests } from './fleet-requests.js';
 import { HandOver, NOT_HERE, passedHeaders, type Passed, type Peer } from './hand-over.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
@@ -64,6 +65,7 @@ export class FleetSessions {
   readonly #requests: FleetRequests;
   readonly #handOver: HandOver;
   readonly #moved: MovedSessions;
+  readonly #endedMoves: EndedMoves;
   readonly #stop: () => void;
   #hosts: ReadonlyMap<string, FleetHost> = new Map();
   #turn = 0;
@@ -79,6 +81,7 @@ export class FleetSessions {
     this.#requests = new FleetRequests(keys, hosts.self, clock);
     this.#handOver = new HandOver({ self: hosts.self, keys, clock });
     this.#moved = new MovedSessions(new SealedEntries(engine, key), hosts.self);
+    this.#endedMoves = new EndedMoves({ engine, key, clock, hosts: () => this.#hosts });
     this.#stop = hosts.watch((now) => {
       this.#hosts = now;
       void this.#giveUpLost();
@@ -240,6 +243,7 @@ export class FleetSessions {
 
   close(): void {
     this.#stop();
+    this.#endedMoves.close();
     this.#handOver.close();
   }
 

@@ -1,0 +1,86 @@
+/**
+ * Removes the entries of moved sessions (`moved-sessions.ts`) that nobody removes any more, because the hosts that took the
+ * sessions were killed.
+ *
+ * N1. An entry is removed once none of its hosts has been in the fleet for a minute. Each host counts that by its own timers:
+ *     no clocks are compared, and a host that was frozen counts it as one tick.
+ * N2. The time in which the engine cannot be reached does not count, nor the time before the hosts are known.
+ * N3. Only a host of an entry writes it, so no entry without one is written while it is removed.
+ */
+import type { EntryEngine } from '../../fleet/sealed-entries.js';
+import type { FleetEngine, StopFleet } from '../../fleet/engine.js';
+import type { FleetKey } from '../../fleet/fleet-key.js';
+import type { Clock } from '../../ports.js';
+import { MOVED_PREFIX, toTakers } from './moved-sessions.js';
+
+const TICK_MS = 5_000;
+/** Ticks without any of its hosts after which an entry is removed. */
+const REMOVED_AFTER = 12;
+
+export interface EndedMovesParts {
+  readonly engine: EntryEngine & Pick<FleetEngine, 'isUp'>;
+  readonly key: FleetKey;
+  readonly clock: Clock;
+  /** The hosts that are there; empty while they are not known. */
+  readonly hosts: () => ReadonlyMap<string, unknown>;
+}
+
+interface Moved {
+  readonly takers: readonly string[];
+  /** Ticks without any of them. */
+  quiet: number;
+}
+
+export class EndedMoves {
+  readonly #parts: EndedMovesParts;
+  readonly #moved = new Map<string, Moved>();
+  readonly #watching: Promise<StopFleet>;
+  #tick: unknown;
+  #isOver = false;
+
+  constructor(parts: EndedMovesParts) {
+    this.#parts = parts;
+    this.#watching = parts.engine.watch(MOVED_PREFIX, (name, sealed) => this.#hear(name, sealed));
+    // It rejects only if the engine is closed.
+    this.#watching.catch(() => {});
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#parts.clock.clearTimeout(this.#tick);
+    this.#watching.then((stop) => stop()).catch(() => {});
+  }
+
+  #hear(name: string, sealed: string | undefined): void {
+    if (this.#isOver) return;
+    const takers = sealed === undefined ? undefined : this.#open(name, sealed);
+    if (takers === undefined) this.#moved.delete(name);
+    else this.#moved.set(name, { takers, quiet: 0 });
+    this.#tickSoon();
+  }
+
+  #open(name: string, sealed: string): readonly string[] | undefined {
+    try {
+      return toTakers(JSON.parse(this.#parts.key.open(name, sealed)));
+    } catch {
+      // It is of another fleet.
+      return undefined;
+    }
+  }
+
+  #tickSoon(): void {
+    if (this.#moved.size > 0) this.#tick ??= this.#parts.clock.setTimeout(() => this.#count(), TICK_MS);
+  }
+
+  #count(): void {
+    const { engine, hosts } = this.#parts;
+    const now = hosts();
+    this.#tick = undefined;
+    for (const [name, moved] of engine.isUp && now.size > 0 ? this.#moved : []) {
+      moved.quiet = moved.takers.some((host) => now.has(host)) ? 0 : moved.quiet + 1;
+      // If it fails, it is tried again with the next tick.
+      if (moved.quiet >= REMOVED_AFTER) engine.remove(name).catch(() => {});
+    }
+    this.#tickSoon();
+  }
+}

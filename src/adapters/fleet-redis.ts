@@ -5,8 +5,8 @@
  *
  * R1. A lease ends by the clock of the server. Its token, like the version of an entry, is one more than the last, or the
  *     server's time in milliseconds if that is greater, so it grows even if the server has lost everything.
- * R2. A server with another `run_id` than before, or without a note of it, was restarted, promoted or wiped, and may not
- *     know the leases that were given. It gives none until one full time to live has passed.
+ * R2. A server with another `run_id` or `master_replid` than before, or without a note of them, was restarted, promoted or
+ *     wiped, and may not know the leases that were given. It gives none until one full time to live has passed.
  * R3. A lease that was given to a question whose answer came too late belongs to the holder who asks again.
  * R4. A clock that was set back begins the wait of R2 anew, and makes no budget wait for longer than a full one.
  * R5. All keys have the same hash tag, since a script may touch several keys only if they are in one slot of a cluster.
@@ -63,7 +63,8 @@ if redis.call('DEL', KEYS[1]) == 1 then redis.call('PUBLISH', ARGV[1], '') end`;
 const ACQUIRE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local run = (string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or '')
+  .. (string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or '')
 local seen = redis.call('HMGET', KEYS[3], 'run', 'since')
 if seen[1] ~= run or tonumber(seen[2]) > now then
   redis.call('HSET', KEYS[3], 'run', run, 'since', now)

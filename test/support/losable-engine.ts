@@ -20,16 +20,42 @@ export function losable(engine: FleetEngine): LosableEngine {
     await new Promise((resolve) => setTimeout(resolve, LIMIT_MS));
     throw new FleetError('engine-unavailable', 'It does not answer.');
   };
-  const link: LosableEngine = {
-    reach: 'up',
+  let reach: Reach = 'up';
+  const watches = new Set<() => void>();
+  /** What was missed is heard when it is back. */
+  const watch: FleetEngine['watch'] = async (keys, onChange) => {
+    const missed = new Set<string>();
+    const hear = (key: string, value: string | undefined): void => {
+      if (reach === 'up') onChange(key, value);
+      else missed.add(key);
+    };
+    const goOn = (): void => {
+      for (const key of missed) void engine.get(key).then((entry) => hear(key, entry?.value));
+      missed.clear();
+    };
+    const stop = await engine.watch(keys, hear);
+    watches.add(goOn);
+    return async () => {
+      watches.delete(goOn);
+      await stop();
+    };
+  };
+  return {
+    get reach() {
+      return reach;
+    },
+    set reach(now) {
+      reach = now;
+      for (const goOn of now === 'up' ? watches : []) goOn();
+    },
     engine: new Proxy(engine, {
       get: (_, name) => {
-        const from = link.reach === 'away' ? away : engine;
+        if (name === 'watch' && reach === 'up') return watch;
+        const from = reach === 'away' ? away : engine;
         const value: unknown = Reflect.get(from, name, from);
         if (typeof value !== 'function') return value;
-        return link.reach === 'frozen' && name !== 'publish' ? silent : value.bind(from);
+        return reach === 'frozen' && name !== 'publish' ? silent : value.bind(from);
       },
     }),
   };
-  return link;
 }

@@ -1,34 +1,44 @@
 /**
- * Removes the entries of moved sessions (`moved-sessions.ts`) that nobody removes any more, because the hosts that took the
- * sessions were killed.
+ * Ends the entries of moved sessions (`moved-sessions.ts`) that no end of a session ends: their hosts were killed, or never got
+ * a session.
  *
  * N1. An entry is removed once none of its hosts has been in the fleet for a minute. Each host counts that by its own timers:
  *     no clocks are compared, and a host that was frozen counts it as one tick.
- * N2. The time in which the engine cannot be reached does not count, nor the time before the hosts are known.
- * N3. Only a host of an entry writes it, so no entry without one is written while it is removed.
+ * N2. A host that has had none of the sessions for a minute takes itself out. While a host drains, sessions may still come.
+ * N3. The time in which the engine cannot be reached does not count, nor the time before the hosts are known.
+ * N4. Only a host of an entry writes it, so no entry without one is written while it is removed.
  */
 import type { EntryEngine } from '../../fleet/sealed-entries.js';
 import type { FleetEngine, StopFleet } from '../../fleet/engine.js';
+import type { FleetHost } from '../../fleet/hosts.js';
 import type { FleetKey } from '../../fleet/fleet-key.js';
 import type { Clock } from '../../ports.js';
 import { MOVED_PREFIX, toTakers } from './moved-sessions.js';
 
 const TICK_MS = 5_000;
-/** Ticks without any of its hosts after which an entry is removed. */
-const REMOVED_AFTER = 12;
+/** Ticks after which an entry is ended. */
+const ENDED_AFTER = 12;
 
 export interface EndedMovesParts {
   readonly engine: EntryEngine & Pick<FleetEngine, 'isUp'>;
   readonly key: FleetKey;
   readonly clock: Clock;
+  /** Name of this host. */
+  readonly self: string;
   /** The hosts that are there; empty while they are not known. */
-  readonly hosts: () => ReadonlyMap<string, unknown>;
+  readonly hosts: () => ReadonlyMap<string, Pick<FleetHost, 'state'>>;
+  /** Whether a session that began at that host is here. */
+  readonly hasSessionsOf: (origin: string) => boolean;
+  /** Takes this host out of the entry of that host. */
+  readonly forget: (origin: string) => Promise<void>;
 }
 
 interface Moved {
   readonly takers: readonly string[];
   /** Ticks without any of them. */
   quiet: number;
+  /** Ticks in which this host is one of them, without a session. */
+  idle: number;
 }
 
 export class EndedMoves {
@@ -55,7 +65,7 @@ export class EndedMoves {
     if (this.#isOver) return;
     const takers = sealed === undefined ? undefined : this.#open(name, sealed);
     if (takers === undefined) this.#moved.delete(name);
-    else this.#moved.set(name, { takers, quiet: 0 });
+    else this.#moved.set(name, { takers, quiet: 0, idle: 0 });
     this.#tickSoon();
   }
 
@@ -73,13 +83,19 @@ export class EndedMoves {
   }
 
   #count(): void {
-    const { engine, hosts } = this.#parts;
+    const { engine, hosts, self, hasSessionsOf, forget } = this.#parts;
     const now = hosts();
+    const isMoving = [...now.values()].some(({ state }) => state === 'draining');
     this.#tick = undefined;
     for (const [name, moved] of engine.isUp && now.size > 0 ? this.#moved : []) {
-      moved.quiet = moved.takers.some((host) => now.has(host)) ? 0 : moved.quiet + 1;
-      // If it fails, it is tried again with the next tick.
-      if (moved.quiet >= REMOVED_AFTER) engine.remove(name).catch(() => {});
+      const { takers } = moved;
+      const origin = name.slice(MOVED_PREFIX.length);
+      const isIdle = takers.includes(self) && !isMoving && !hasSessionsOf(origin);
+      moved.quiet = takers.some((host) => now.has(host)) ? 0 : moved.quiet + 1;
+      moved.idle = isIdle ? moved.idle + 1 : 0;
+      // If one of them fails, it is tried again with the next tick.
+      if (moved.quiet >= ENDED_AFTER) engine.remove(name).catch(() => {});
+      else if (moved.idle >= ENDED_AFTER) forget(origin).catch(() => {});
     }
     this.#tickSoon();
   }

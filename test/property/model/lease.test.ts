@@ -59,7 +59,7 @@ function tripOf(roll: () => number): Trip {
 }
 
 it('never runs twice, and is taken when it is free', async () => {
-  const seen = { servers: 0, lost: 0, elsewhere: 0, slowestMs: 0 };
+  const seen = { servers: 0, lost: 0, slowestMs: 0 };
   await checkSequences(
     { numRuns: 12, seed: 11 },
     fc.asyncProperty(
@@ -105,7 +105,6 @@ it('never runs twice, and is taken when it is free', async () => {
           fleet.hosts.filter(({ sends }) => sends).length === 1;
         seen.slowestMs = Math.max(seen.slowestMs, await fleet.until(isSettled, FREE_MS));
         seen.servers += fleet.tokens.length;
-        seen.elsewhere += fleet.hosts.filter(({ place }) => place?.kind === 'elsewhere').length;
         seen.lost += fleet.hosts.flatMap(({ failures }) => failures).length;
         expect(await fleet.close()).toBe(0);
       },
@@ -113,6 +112,5 @@ it('never runs twice, and is taken when it is free', async () => {
   );
   // The walks reach what they are for.
   expect(seen.servers).toBeGreaterThan(24);
-  expect(seen.elsewhere).toBe(24);
   expect(seen.lost).toBeGreaterThan(10);
 });

@@ -5,7 +5,7 @@ import { describeEngine, EngineServer } from '../../support/engine-servers.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { eventually, held } from './engine-contract.js';
 
-const TTL_MS = 1_500;
+const TTL_MS = 1_000;
 
 interface Side {
   readonly server: EngineServer;

@@ -366,7 +366,7 @@ describe.each(['away', 'frozen'] as const)('a host whose engine is %s', (reach) 
   });
 });
 
-it('the entry of moved sessions ends a minute after the host that took them was killed', async () => {
+it('the entry of moved sessions ends some time after the host that took them was killed', async () => {
   const clock = new HandClock();
   const [a, b, c] = (await replicas.make(3, { clock })) as [Replica, Replica, Replica];
   await a.begin();
@@ -374,11 +374,15 @@ it('the entry of moved sessions ends a minute after the host that took them was 
   const taker = await eventually(() => [b, c].find(({ gateway }) => gateway.sessions.length > 0));
   const entry = `moved/${a.id}`;
   expect(await replicas.engine.get(entry)).toBeDefined();
-  for (const gone of [a, b, c]) if (gone !== taker) await whenHosts(gone.fleet, (now) => now.size === 3);
-  await taker.die();
-  await taker.fleet.hosts.leave();
+  for (const gone of [a, taker]) {
+    await gone.die();
+    await gone.fleet.hosts.leave();
+  }
   const survivor = taker === b ? c : b;
-  await whenHosts(survivor.fleet, (now) => !now.has(taker.id));
+  await whenHosts(survivor.fleet, (now) => now.size === 1);
+  expect(await replicas.engine.get(entry)).toBeDefined();
+  // The survivor might have got a session, too.
+  await clock.advance(60_000);
   expect(await replicas.engine.get(entry)).toBeDefined();
   await clock.advance(70_000);
   expect(await replicas.engine.get(entry)).toBeUndefined();

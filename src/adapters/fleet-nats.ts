@@ -130,7 +130,9 @@ class NatsEngine implements FleetEngine {
     this.#link = new EngineLink('createNatsEngine', options, /^(?:nats|tls):$/);
     if (![1, 3, 5].includes(replicas)) throw new TypeError("createNatsEngine: 'replicas' must be 1, 3 or 5.");
     if (!Number.isSafeInteger(removedMs) || removedMs < 1)
-      throw new TypeError("createNatsEngine: 'removedMs' must be a whole number of milliseconds, 1 at least.");
+      throw new TypeError(
+        "createNatsEngine: 'removedMs' must be a whole number of milliseconds, 1 at least.",
+      );
     this.#replicas = replicas;
     this.#removedMs = removedMs;
     this.#connected = this.#connect();

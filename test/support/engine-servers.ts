@@ -134,12 +134,12 @@ export class EngineServer {
   }
 
   /** Redis only. */
-  async command(...words: readonly string[]): Promise<string> {
+  async command(...words: readonly string[]): Promise<unknown> {
     const client = createClient({ url: `redis://${this.host}` });
     await client.connect();
     const answer = await client.sendCommand([...words]);
     client.destroy();
-    return String(answer);
+    return answer;
   }
 
   async remove(): Promise<void> {

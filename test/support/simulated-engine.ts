@@ -2,8 +2,14 @@
  * A memory engine on a clock of the test that can forget everything, and the link of a host to it: slow, with questions and
  * answers that are lost, or away.
  */
-import { FleetError, type FleetEngine, type FleetEntry, type FleetLease } from '../../src/fleet/engine.js';
-import type { PutTerms, StopFleet } from '../../src/fleet/engine.js';
+import {
+  FleetError,
+  type FleetEngine,
+  type FleetEntry,
+  type FleetLease,
+  type PutTerms,
+  type StopFleet,
+} from '../../src/fleet/engine.js';
 import { createMemoryEngine } from '../../src/fleet/memory-engine.js';
 import type { HandClock } from './hand-clock.js';
 import type { HostClock } from './host-clock.js';

@@ -143,7 +143,7 @@ describeEngines('a fault', (kind) => {
     await a.put('w/stays', 'anew');
     await Promise.all([isSeen('w/stays', 'anew'), isSeen('w/goes', undefined)]);
     await b.put('w/goes', '1');
-    await isSeen('w/goes', '1');
+    await expect(isSeen('w/goes', '1')).resolves.toBe(true);
   });
 
   it('E3, E9: if it is away, operations fail at once; then watches, questions and messages go on.', async () => {

@@ -30,13 +30,13 @@ async function follow(replica: Side, master: Side, meanwhile: () => Promise<unkn
   await replica.server.command('REPLICAOF', host, port);
   await eventually(async () => {
     await meanwhile();
-    const state = await replica.server.command('INFO', 'replication');
+    const state = (await replica.server.command('INFO', 'replication')) as string;
     return state.includes('master_link_status:up') ? true : undefined;
   });
 }
 
 /** From now on it takes writes, and hears of none. */
-const promote = (replica: Side): Promise<string> => replica.server.command('REPLICAOF', 'NO', 'ONE');
+const promote = (replica: Side): Promise<unknown> => replica.server.command('REPLICAOF', 'NO', 'ONE');
 
 /** Resolves when a later renewal ends clearly later. */
 async function passSome(): Promise<void> {

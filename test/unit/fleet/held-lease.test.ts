@@ -60,6 +60,7 @@ describe('the holder of a lease', () => {
     await passTo(fleet, RENEWED_AT + 1_000);
     a.link.isUp = false;
     await endsAt(fleet, a, RENEWED_AT + TERM + 17);
+    expect(a.failures).toEqual(['lease-lost']);
   });
 
   it('tries lost renewals again, and stops in time although the engine has renewed it', async () => {
@@ -134,6 +135,7 @@ describe('the holder of a lease', () => {
     await passTo(fleet, 1_000);
     a.clock.setWallBy(-3_600_000);
     await endsAt(fleet, a, TERM);
+    expect(a.failures).toEqual(['lease-lost']);
   });
 
   it('ends early if its wall clock jumps forward, and gets it again', async () => {
@@ -181,6 +183,7 @@ describe('the holder of a lease', () => {
     a.link.trip = () => AT_ONCE;
     b.want();
     await fleet.until(() => b.place?.kind === 'elsewhere', RENEWED_AT + 100);
+    expect(b.failures).toEqual([]);
   });
 
   it('closes within a limit, with nothing left, also while the engine is away', async () => {

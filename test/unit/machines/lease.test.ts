@@ -2,7 +2,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createActor, type ActorRefFrom } from 'xstate';
-import { leaseMachine, type LeaseEvent, type LeaseInput } from '../../../machines/lease/lease.machine.js';
+import {
+  leaseMachine,
+  type LeaseContext,
+  type LeaseEvent,
+  type LeaseInput,
+} from '../../../machines/lease/lease.machine.js';
+import { verdict } from '../../../machines/verdict.js';
 import { leaseLeftMs, leasePolicy, type Reading } from '../../../machines/policy/lease-term.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
 import { ChartEdges } from '../../support/chart-edges.js';
@@ -14,6 +20,13 @@ useLeakCheck();
 
 const edges = new ChartEdges(leaseMachine);
 const TTL = 10_000;
+const BEGINNING: LeaseContext = {
+  server: 'one',
+  policy: leasePolicy(TTL),
+  token: null,
+  wanted: true,
+  crashed: false,
+};
 const GIVEN = { token: '7' };
 const REFUSED = { token: null };
 
@@ -29,6 +42,10 @@ class Driver {
       inspect: edges.count,
     });
     this.actor.start();
+  }
+
+  get context(): LeaseContext {
+    return this.actor.getSnapshot().context;
   }
 
   get state(): string {
@@ -66,6 +83,7 @@ describe('while another host has the lease', () => {
   it('asks at once, then at each pause, and after a failure', async () => {
     const driver = new Driver();
     expect(driver.state).toBe('waiting.asking');
+    expect(driver.context).toEqual(BEGINNING);
     expect(await driver.settle('acquireLease', REFUSED)).toBe('waiting.resting');
     expect(await driver.pass(askMs - 1)).toBe('waiting.resting');
     expect(await driver.pass(1)).toBe('waiting.asking');
@@ -87,6 +105,7 @@ describe('while another host has the lease', () => {
     expect(await driver.send('lease.unwanted')).toBe('over');
     expect(driver.effects.running).toEqual([]);
     expect(driver.actor.getSnapshot().status).toBe('done');
+    expect(driver.context).toEqual({ ...BEGINNING, wanted: false });
   });
 });
 
@@ -96,6 +115,8 @@ describe('a holder', () => {
     expect(driver.effects.running).toEqual(['keepTerm']);
     expect(await driver.pass(renewMs)).toBe('holding.renewing');
     expect(await driver.settle('renewLease', { isHeld: true })).toBe('holding.resting');
+    // The time is kept through all renewals.
+    expect(driver.effects.inputs.keepTerm).toHaveLength(1);
     await driver.pass(renewMs);
     expect(await driver.settle('renewLease', broken)).toBe('holding.retrying');
     expect(await driver.pass(retryMs)).toBe('holding.renewing');
@@ -136,7 +157,11 @@ describe('a holder', () => {
     await driver.pass(askMs);
     expect(await driver.settle('endServer', { isGone: true })).toBe('releasing');
     expect(await driver.settle('releaseLease', {})).toBe('over');
-    expect(driver.actor.getSnapshot().context.token).toBeNull();
+    expect(driver.context.token).toBeNull();
+    const { acquireLease, keepTerm, endServer, releaseLease } = driver.effects.inputs;
+    expect([acquireLease, keepTerm, endServer, releaseLease].map(([input]) => input)).toEqual(
+      Array.from({ length: 4 }, () => ({ server: 'one' })),
+    );
   });
 
   it('is over also if the lease cannot be given back', async () => {
@@ -159,6 +184,7 @@ describe('a holder', () => {
       if (where === 'stuck') await driver.pass(askMs);
       if (where !== 'releasing') await driver.settle('endServer', { isGone: true });
       expect(await driver.settle('releaseLease', broken)).toBe('waiting.asking');
+      expect(driver.context).toEqual(BEGINNING);
     },
   );
 });
@@ -168,6 +194,54 @@ it('an actor that replaces one that died ends the server before it asks', async 
   expect(driver.state).toBe('ending');
   await driver.settle('endServer', { isGone: true });
   expect(await driver.settle('releaseLease', {})).toBe('waiting.asking');
+  expect(driver.context).toEqual(BEGINNING);
+});
+
+it('an actor that replaces one that died ends if it is not needed meanwhile', async () => {
+  const driver = new Driver({ crash: 'a bug' });
+  await driver.send('lease.unwanted');
+  await driver.settle('endServer', { isGone: true });
+  expect(await driver.settle('releaseLease', {})).toBe('over');
+});
+
+describe('every event', () => {
+  const HANDLED = {
+    'waiting.asking': ['ignored', 'accepted', 'ignored'],
+    'waiting.resting': ['ignored', 'accepted', 'accepted'],
+    'holding.resting': ['ignored', 'accepted', 'ignored'],
+    'holding.renewing': ['ignored', 'accepted', 'ignored'],
+    'holding.retrying': ['ignored', 'accepted', 'ignored'],
+    ending: ['accepted', 'accepted', 'ignored'],
+    stuck: ['accepted', 'accepted', 'ignored'],
+    releasing: ['accepted', 'accepted', 'ignored'],
+  } as const;
+
+  it('is handled in every state: needed, not needed, another holder.', async () => {
+    const driver = new Driver();
+    const seen: Record<string, readonly string[]> = {};
+    const look = (): void => {
+      const types = ['lease.wanted', 'lease.unwanted', 'holder.changed'] as const;
+      seen[driver.state] = types.map((type) => verdict(driver.actor.getSnapshot(), { type }));
+    };
+    look();
+    await driver.settle('acquireLease', REFUSED);
+    look();
+    await driver.pass(askMs);
+    await driver.settle('acquireLease', GIVEN);
+    look();
+    await driver.pass(renewMs);
+    look();
+    await driver.settle('renewLease', broken);
+    look();
+    await driver.settle('keepTerm', {});
+    look();
+    await driver.settle('endServer', { isGone: false });
+    look();
+    await driver.pass(askMs);
+    await driver.settle('endServer', { isGone: true });
+    look();
+    expect(seen).toEqual(HANDLED);
+  });
 });
 
 describe('the time of a lease', () => {

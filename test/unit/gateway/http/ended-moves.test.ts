@@ -1,6 +1,7 @@
 /** Entries of moved sessions whose hosts were killed, on a clock of the test. */
 import { describe, expect, it } from 'vitest';
 import { FleetKey } from '../../../../src/fleet/fleet-key.js';
+import type { FleetHost } from '../../../../src/fleet/hosts.js';
 import { createMemoryEngine } from '../../../../src/fleet/memory-engine.js';
 import { SealedEntries } from '../../../../src/fleet/sealed-entries.js';
 import { MovedSessions } from '../../../../src/gateway/http/moved-sessions.js';
@@ -20,7 +21,9 @@ async function rig(takers: unknown, ...present: readonly string[]) {
   const memory = createMemoryEngine();
   const link = losable(memory);
   const clock = new HandClock();
-  const hosts = new Map(['self', ...present].map((host) => [host, { state: 'up' as 'up' | 'draining' }]));
+  const hosts = new Map<string, Pick<FleetHost, 'state'>>(
+    ['self', ...present].map((host) => [host, { state: 'up' }]),
+  );
   const sessions = new Set<string>();
   const entries = new SealedEntries(memory, key);
   await entries.write('moved/a', takers);
@@ -34,7 +37,7 @@ async function rig(takers: unknown, ...present: readonly string[]) {
     forget: (host) => new MovedSessions(entries, 'self').forget(host),
   });
   const isThere = async (): Promise<boolean> => (await memory.get('moved/a')) !== undefined;
-  const join = (host: string, state: 'up' | 'draining' = 'up') => hosts.set(host, { state });
+  const join = (host: string, state: FleetHost['state'] = 'up') => hosts.set(host, { state });
   return { memory, link, clock, hosts, join, sessions, entries, moves, isThere };
 }
 

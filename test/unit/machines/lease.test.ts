@@ -113,6 +113,7 @@ describe('a holder', () => {
   it('renews at each third of the lease, and tries a failed renewal again', async () => {
     const driver = await Driver.holding();
     expect(driver.effects.running).toEqual(['keepTerm']);
+    expect(driver.actor.getSnapshot().hasTag('holding')).toBe(true);
     expect(await driver.pass(renewMs)).toBe('holding.renewing');
     expect(await driver.settle('renewLease', { isHeld: true })).toBe('holding.resting');
     // The time is kept through all renewals.
@@ -245,6 +246,15 @@ describe('every event', () => {
 });
 
 describe('the time of a lease', () => {
+  it.each([
+    [1_000, { retryMs: 50, askMs: 100 }],
+    [3_000, { retryMs: 150, askMs: 150 }],
+    [30_000, { retryMs: 1_500, askMs: 1_500 }],
+    [60_000, { retryMs: 3_000, askMs: 2_000 }],
+  ])('of %i ms has these pauses: %j', (ttlMs, pauses) => {
+    expect(leasePolicy(ttlMs)).toEqual({ ttlMs, renewMs: ttlMs / 3, ...pauses });
+  });
+
   const at = (steady: number, wall = steady): Reading => ({ steady, wall });
 
   it('ends 5 % before the lease, and 200 ms at least', () => {

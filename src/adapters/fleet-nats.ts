@@ -12,9 +12,14 @@
  *     of a stream that was just made may get no answer at all.
  * N7. What there is ends with the newest message at the time of the question. The number of pending messages that a server
  *     reports does not reach 0 if an entry was replaced meanwhile.
+ * N8. A bucket that is lost while the link stays leaves its watches silent, also when it is made again: its numbers begin anew.
+ *     So each watch knows the birth of its bucket, and begins again if that is another one.
+ * N9. A removed key leaves a marker, for the watches. One host at a time purges the markers that are old enough.
+ * N10. The value of a lease names its holder and this lease: an answer that was lost leaves the holder without the revision.
  *
  * Longer than 300 lines because each promise of the port is kept here, by a bucket, a stream or a subject.
  */
+import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { Kvm, type KV, type KvWatchEntry } from '@nats-io/kv';
 import { connect, nanos, type NatsConnection } from '@nats-io/transport-node';
@@ -47,6 +52,11 @@ export type { FleetEngine, FleetEntry, FleetLease, FleetLine, PutTerms, StopFlee
 export interface NatsEngineOptions extends EngineOptions {
   /** How many servers of a cluster keep each entry, lease and log: 1, 3 or 5. Default 1. */
   readonly replicas?: number;
+  /**
+   * How long a removed entry leaves a trace in the bucket, milliseconds: a watch that lags behind by more may miss the removal.
+   * Traces are purged every ten times of that, by one host. Default 60,000.
+   */
+  readonly removedMs?: number;
 }
 
 const NAMES: OptionNames<NatsEngineOptions> = {
@@ -54,6 +64,7 @@ const NAMES: OptionNames<NatsEngineOptions> = {
   namespace: true,
   timeoutMs: true,
   replicas: true,
+  removedMs: true,
 };
 
 type Jetstream = ReturnType<typeof jetstream>;
@@ -68,13 +79,27 @@ interface Session {
 }
 
 interface Watch {
-  /** Begins with every link. Resolves when it has heard what is there. */
+  /** When the bucket was made with which it has begun; undefined before. */
+  bornAt: string | undefined;
+  /** Begins with every link, and with every bucket. Resolves when it has heard what is there. */
   begin(): Promise<void>;
   stop(): void;
 }
 
 const LOG_MS = 3_600_000;
+/** A lease that this process was given. */
+interface Given {
+  readonly value: string;
+  revision: number;
+}
+
 const RETRY_MS = 500;
+/** Pause between two looks at whether the bucket is still the same. */
+const LOOK_MS = 3_000;
+/** The budget of purges. */
+const PURGES = 'nats/purges';
+/** Purges are rarer than traces are old by this factor. */
+const PURGE_TIMES = 10;
 const PING_MS = 2_000;
 /** Limit for a watch to hear what is there. */
 const BEGIN_MS = 5_000;
@@ -86,12 +111,13 @@ const WRONG_REVISION = 10_071;
 class NatsEngine implements FleetEngine {
   readonly #link: EngineLink;
   readonly #replicas: number;
+  readonly #removedMs: number;
   readonly #connected: Promise<Session>;
   readonly #buckets = new Map<string, Promise<KV>>();
   #logs: Promise<unknown> | undefined;
   /** For each bucket of leases: when it was made, and from when on it gives leases here. */
   readonly #births = new Map<string, { readonly bornAt: number; readonly from: number }>();
-  readonly #revisions = new WeakMap<FleetLease, number>();
+  readonly #given = new WeakMap<FleetLease, Given>();
   readonly #watches = new Set<Watch>();
   /** Takes from the same budget by this process, one after the other. */
   readonly #takes = new Mutex();
@@ -100,10 +126,15 @@ class NatsEngine implements FleetEngine {
   readonly #ending = new AbortController();
 
   constructor(options: NatsEngineOptions) {
-    const { replicas = 1 } = options;
+    const { replicas = 1, removedMs = 60_000 } = options;
     this.#link = new EngineLink('createNatsEngine', options, /^(?:nats|tls):$/);
     if (![1, 3, 5].includes(replicas)) throw new TypeError("createNatsEngine: 'replicas' must be 1, 3 or 5.");
+    if (!Number.isSafeInteger(removedMs) || removedMs < 1)
+      throw new TypeError(
+        "createNatsEngine: 'removedMs' must be a whole number of milliseconds, 1 at least.",
+      );
     this.#replicas = replicas;
+    this.#removedMs = removedMs;
     this.#connected = this.#connect();
     // Each operation reports the error.
     this.#connected.catch(() => {});
@@ -162,11 +193,13 @@ class NatsEngine implements FleetEngine {
     };
     return new Promise((resolve) => {
       const watch: Watch = {
+        bornAt: undefined,
         begin: async () => {
           turn += 1;
           const mine = turn;
           changes?.stop();
           const kv = await this.#bucket('');
+          const { created } = await this.#info('');
           const following = await kv.watch({ key: filter });
           if (mine !== turn) return following.stop();
           changes = following;
@@ -184,6 +217,7 @@ class NatsEngine implements FleetEngine {
             if (entry?.operation !== 'PUT') call(onChange, key, undefined);
           }
           hearUntil(Infinity, entries).catch(() => {});
+          watch.bornAt = created;
           resolve(stop);
         },
         stop: () => {
@@ -212,12 +246,12 @@ class NatsEngine implements FleetEngine {
         const bornAt = await this.#bornAt(bucket, ttlMs);
         if (bornAt === undefined) return undefined;
         const sentAt = performance.now();
-        const revision =
-          (await unlessTaken(kv.create(subject, holder))) ?? (await again(kv, subject, holder));
+        const value = `${randomUUID()} ${holder}`;
+        const revision = (await unlessTaken(kv.create(subject, value))) ?? (await again(kv, subject, value));
         if (revision === undefined) return undefined;
         const token = `${digits(bornAt)}.${digits(revision)}`;
         const lease: FleetLease = { name, holder, ttlMs, token, deadline: sentAt + ttlMs };
-        this.#revisions.set(lease, revision);
+        this.#given.set(lease, { value, revision });
         return lease;
       },
       ttlMs,
@@ -225,27 +259,38 @@ class NatsEngine implements FleetEngine {
   }
 
   async renew(lease: FleetLease): Promise<boolean> {
-    const { name, holder, ttlMs } = lease;
     const sentAt = performance.now();
-    const revision = await this.#inBucket(
-      `-lease-${ttlMs}`,
-      (kv) => unlessTaken(kv.update(toSubject(name), holder, this.#revisions.get(lease) ?? -1)),
-      ttlMs,
-    );
-    if (revision === undefined) return false;
-    this.#revisions.set(lease, revision);
-    lease.deadline = sentAt + ttlMs;
-    return true;
+    const { name, ttlMs } = lease;
+    const isHeld = await this.#asHolder(lease, async (kv, given, revision) => {
+      given.revision = await kv.update(toSubject(name), given.value, revision);
+    });
+    if (isHeld) lease.deadline = sentAt + ttlMs;
+    return isHeld;
   }
 
   async release(lease: FleetLease): Promise<void> {
+    await this.#asHolder(lease, (kv, _, previousSeq) => kv.delete(toSubject(lease.name), { previousSeq }));
+  }
+
+  /** Whether the lease is still there, and was written. */
+  async #asHolder(
+    lease: FleetLease,
+    write: (kv: KV, given: Given, revision: number) => Promise<void>,
+  ): Promise<boolean> {
+    const given = this.#given.get(lease);
+    if (given === undefined) return false;
     const { name, ttlMs } = lease;
-    const previousSeq = this.#revisions.get(lease) ?? -1;
-    await this.#inBucket(
-      `-lease-${ttlMs}`,
-      (kv) => unlessTaken(kv.delete(toSubject(name), { previousSeq })),
-      ttlMs,
-    );
+    const wrote = async (kv: KV, revision: number): Promise<true> => {
+      await write(kv, given, revision);
+      return true;
+    };
+    const work = async (kv: KV): Promise<boolean> => {
+      if ((await unlessTaken(wrote(kv, given.revision))) === true) return true;
+      const held = await kv.get(toSubject(name));
+      if (held?.operation !== 'PUT' || held.string() !== given.value) return false;
+      return (await unlessTaken(wrote(kv, held.revision))) === true;
+    };
+    return this.#inBucket(`-lease-${ttlMs}`, work, ttlMs);
   }
 
   publish(topic: string, data: string): void {
@@ -390,6 +435,7 @@ class NatsEngine implements FleetEngine {
         const js = jetstream(nc, { timeout: timeoutMs });
         const manager = await jetstreamManager(nc, { timeout: timeoutMs, checkAPI: false });
         void this.#follow(nc);
+        void this.#lookAfter();
         if (this.#ending.signal.aborted) await nc.close();
         else this.#up();
         return { nc, js, manager, buckets: new Kvm(js) };
@@ -431,14 +477,70 @@ class NatsEngine implements FleetEngine {
         if (link !== this.#links) return;
         const begun = watch.begin();
         if (await settlesWithin(systemClock, BEGIN_MS, begun)) return await begun;
-      } catch {
+      } catch (error) {
+        if (isMissing(error)) this.#buckets.delete('');
         await this.#pause();
       }
     }
   }
 
-  async #pause(): Promise<void> {
-    await pause(systemClock, RETRY_MS, this.#ending.signal).catch(() => {});
+  /** While the link is there: begins watches again whose bucket is gone, and purges what was removed. */
+  async #lookAfter(): Promise<void> {
+    const { signal } = this.#ending;
+    const everyMs = Math.min(LOOK_MS, this.#removedMs * PURGE_TIMES);
+    for (let purgeAt = 0; !signal.aborted; await this.#pause(everyMs)) {
+      if (!this.isUp) continue;
+      await this.#findAgain().catch(() => {});
+      const now = performance.now();
+      if (now < purgeAt) continue;
+      purgeAt = now + this.#removedMs * PURGE_TIMES;
+      await this.#purge().catch(() => {});
+    }
+  }
+
+  async #findAgain(): Promise<void> {
+    if (this.#watches.size === 0) return;
+    const bornAt = await this.#link.run(async () => {
+      try {
+        return (await this.#info('')).created;
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        this.#buckets.delete('');
+        return undefined;
+      }
+    });
+    for (const watch of this.#watches) {
+      if (watch.bornAt === undefined || watch.bornAt === bornAt) continue;
+      watch.bornAt = undefined;
+      void this.#begin(watch);
+    }
+  }
+
+  /** Ends with the limit of an operation, and goes on the next time. */
+  async #purge(): Promise<void> {
+    if ((await this.take(PURGES, 1, this.#removedMs * PURGE_TIMES)) > 0) return;
+    await this.#inBucket('', async (kv, signal) => {
+      const { manager } = await this.#connected;
+      const stream = this.#bucketStream('');
+      const { ts } = await this.#info('');
+      const before = serverTime(ts) - this.#removedMs;
+      const newest = await this.#newest(stream, `$KV.${this.#link.namespace}.>`);
+      if (newest === 0) return;
+      const entries = await kv.watch({ key: '>', headers_only: true });
+      const over = onAbort(signal, { handleEvent: () => entries.stop() });
+      for await (const { key, operation, created, revision } of entries) {
+        // The number keeps what is put under the key meanwhile.
+        const terms = { filter: `$KV.${this.#link.namespace}.${key}`, seq: revision + 1 };
+        if (operation !== 'PUT' && created.getTime() < before) await manager.streams.purge(stream, terms);
+        if (revision >= newest || signal.aborted) break;
+      }
+      over();
+      entries.stop();
+    });
+  }
+
+  async #pause(ms = RETRY_MS): Promise<void> {
+    await pause(systemClock, ms, this.#ending.signal).catch(() => {});
   }
 
   async #bucket(suffix: string, ttlMs = 0): Promise<KV> {
@@ -498,14 +600,18 @@ class NatsEngine implements FleetEngine {
     return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.seq ?? 0;
   }
 
+  async #info(suffix: string) {
+    const { manager } = await this.#connected;
+    return manager.streams.info(this.#bucketStream(suffix));
+  }
+
   /** When the bucket was made; undefined while leases of an earlier bucket may still be held. */
   async #bornAt(suffix: string, ttlMs: number): Promise<number | undefined> {
-    const { manager } = await this.#connected;
-    const { created, ts } = await manager.streams.info(this.#bucketStream(suffix));
+    const { created, ts } = await this.#info(suffix);
     const bornAt = Date.parse(created);
     let birth = this.#births.get(suffix);
     if (birth?.bornAt !== bornAt) {
-      const ageMs = (ts === undefined ? systemClock.now() : Date.parse(ts)) - bornAt;
+      const ageMs = serverTime(ts) - bornAt;
       birth = { bornAt, from: performance.now() + Math.max(0, ttlMs - Math.max(0, ageMs)) };
       this.#births.set(suffix, birth);
     }
@@ -564,10 +670,18 @@ async function unlessTaken<T>(writing: Promise<T>): Promise<T | undefined> {
 }
 
 /** A holder who asks again gets the lease that was given to a question whose answer came too late. */
-async function again(kv: KV, subject: string, holder: string): Promise<number | undefined> {
+async function again(kv: KV, subject: string, value: string): Promise<number | undefined> {
   const held = await kv.get(subject);
-  if (held?.operation !== 'PUT' || held.string() !== holder) return undefined;
-  return unlessTaken(kv.update(subject, holder, held.revision));
+  if (held?.operation !== 'PUT' || holderOf(held.string()) !== holderOf(value)) return undefined;
+  return unlessTaken(kv.update(subject, value, held.revision));
+}
+
+function holderOf(value: string): string {
+  return value.slice(value.indexOf(' ') + 1);
+}
+
+function serverTime(ts: string | undefined): number {
+  return ts === undefined ? systemClock.now() : Date.parse(ts);
 }
 
 function codeOfApi(error: unknown): number | undefined {

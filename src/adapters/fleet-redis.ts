@@ -5,11 +5,13 @@
  *
  * R1. A lease ends by the clock of the server. Its token, like the version of an entry, is one more than the last, or the
  *     server's time in milliseconds if that is greater, so it grows even if the server has lost everything.
- * R2. A server with another `run_id` than before, or without a note of it, was restarted, promoted or wiped, and may not
- *     know the leases that were given. It gives none until one full time to live has passed.
+ * R2. A server with another `run_id` or `master_replid` than before, or without a note of them, was restarted, promoted or
+ *     wiped, and may not know the leases that were given. It gives none until one full time to live has passed.
  * R3. A lease that was given to a question whose answer came too late belongs to the holder who asks again.
  * R4. A clock that was set back begins the wait of R2 anew, and makes no budget wait for longer than a full one.
  * R5. All keys have the same hash tag, since a script may touch several keys only if they are in one slot of a cluster.
+ * R6. The first entry leaves a mark. If that is another one than before, the entries were lost while the link stayed, and
+ *     watches read everything again.
  *
  * Longer than 300 lines because each promise of the port is kept here, by a script or a command.
  */
@@ -49,6 +51,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local new = string.format('%.0f', math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, now))
 redis.call('SET', KEYS[2], new)
+redis.call('SET', KEYS[3], new, 'NX')
 redis.call('HSET', KEYS[1], 'v', ARGV[1], 'n', new)
 redis.call('PUBLISH', ARGV[3], '')
 return new`;
@@ -60,7 +63,8 @@ if redis.call('DEL', KEYS[1]) == 1 then redis.call('PUBLISH', ARGV[1], '') end`;
 const ACQUIRE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+local run = (string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or '')
+  .. (string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') or '')
 local seen = redis.call('HMGET', KEYS[3], 'run', 'since')
 if seen[1] ~= run or tonumber(seen[2]) > now then
   redis.call('HSET', KEYS[3], 'run', run, 'since', now)
@@ -99,6 +103,8 @@ const LOG_SECONDS = 3_600;
 const PAGE = 1_000;
 /** A server that is silent for this long is frozen: its connections are made anew. */
 const SILENT_MS = 4_000;
+/** Pause between two looks at whether the entries are still the same. */
+const LOOK_MS = 3_000;
 
 /** See `createRedisEngine`. */
 class RedisEngine implements FleetEngine {
@@ -114,6 +120,9 @@ class RedisEngine implements FleetEngine {
   /** Called with the next link, or at the end. */
   readonly #waiting: (() => void)[] = [];
   #retry: unknown;
+  #look: unknown;
+  /** With which version the entries began, as it was read last. */
+  #bornAt: string | null | undefined;
   #asked = 0;
   #isClosed = false;
 
@@ -127,6 +136,7 @@ class RedisEngine implements FleetEngine {
       // It rejects when the engine is closed before.
       client.connect().catch(() => {});
     }
+    this.#lookSoon();
     this.#listening = this.#hear(this.#key('r', this.#inbox), (text) => this.#answered(text));
     // `ask` reports the error.
     this.#listening.catch(() => {});
@@ -143,7 +153,7 @@ class RedisEngine implements FleetEngine {
   }
 
   async put(key: string, value: string, { ifVersion = '' }: PutTerms = {}): Promise<string | undefined> {
-    const keys = [this.#key('e', key), `${this.#prefix}version`];
+    const keys = [this.#key('e', key), `${this.#prefix}version`, this.#born];
     const version = await this.#run(PUT, keys, [checkText(value), ifVersion, this.#key('c', key)]);
     return typeof version === 'string' ? version : undefined;
   }
@@ -188,6 +198,28 @@ class RedisEngine implements FleetEngine {
   /** A change may have been missed. */
   #readSoon(): void {
     this.#retry ??= systemClock.setTimeout(() => this.#readWatched(), this.#link.timeoutMs);
+  }
+
+  #lookSoon(): void {
+    this.#look = systemClock.setTimeout(() => void this.#lookAfter(), LOOK_MS);
+  }
+
+  /** Entries that are lost all at once, while the link stays, are not announced. */
+  async #lookAfter(): Promise<void> {
+    try {
+      if (this.isUp && this.#watches.size > 0) {
+        const before = this.#bornAt;
+        this.#bornAt = await this.#link.run(() => this.#commands.get(this.#born));
+        if (before !== this.#bornAt) this.#readWatched();
+      }
+    } catch {
+      // It is looked for again.
+    }
+    if (!this.#isClosed) this.#lookSoon();
+  }
+
+  get #born(): string {
+    return `${this.#prefix}born`;
   }
 
   #readWatched(): void {
@@ -308,7 +340,7 @@ class RedisEngine implements FleetEngine {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#link.close();
-    systemClock.clearTimeout(this.#retry);
+    for (const timer of [this.#retry, this.#look]) systemClock.clearTimeout(timer);
     for (const go of this.#waiting.splice(0)) go();
     for (const begun of this.#watches.values()) begun();
     this.#watches.clear();

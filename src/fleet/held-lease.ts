@@ -44,7 +44,7 @@ export interface HeldLeaseParts {
   /** Name of this host. */
   readonly host: string;
   readonly ttlMs: number;
-  readonly engine: FleetEngine;
+  readonly engine: Pick<FleetEngine, 'acquire' | 'renew' | 'release'>;
   readonly entries: SealedEntries;
   readonly clock: Clock;
   /** A clock that is never set, milliseconds: the one of the deadlines of leases. */
@@ -93,6 +93,8 @@ export class HeldLease {
   #held: Held | undefined;
   /** What the entry says. */
   #said: Holder | undefined;
+  /** The entry has changed, and could not be read. */
+  #isStale = false;
   /** The place that the connection was given last. */
   #used: string | undefined;
   #unfollowChart = (): void => {};
@@ -138,8 +140,10 @@ export class HeldLease {
     return this.#used !== undefined && this.#used === this.#place;
   }
 
+  /** A lease counts once the chart has it: the server may run only then. */
   get isHolding(): boolean {
-    return this.#held !== undefined && this.#held.term.leftMs() > 0;
+    const isInChart = this.#ref?.getSnapshot().hasTag('holding') === true;
+    return isInChart && this.#held !== undefined && this.#held.term.leftMs() > 0;
   }
 
   /** No connection of this host needs the server any more. */
@@ -164,7 +168,7 @@ export class HeldLease {
 
   async #find(): Promise<Whereabouts | undefined> {
     const held = this.#held;
-    if (held !== undefined && this.isHolding && this.#ref?.getSnapshot().hasTag('holding') === true)
+    if (held !== undefined && this.isHolding)
       return { kind: 'here', token: held.lease.token, term: held.term };
     const said = this.#said;
     // An entry of this holder is of a lease that is over.
@@ -223,7 +227,9 @@ export class HeldLease {
     try {
       const { value } = await this.#parts.entries.read(this.#name);
       this.#said = value as Holder | undefined;
+      this.#isStale = false;
     } catch {
+      this.#isStale = true;
       return;
     }
     if (this.isHolding) {
@@ -264,7 +270,10 @@ export class HeldLease {
     const { engine, ttlMs, clock } = this.#parts;
     const wall = clock.now();
     const lease = await engine.acquire(this.#name, this.#holder, ttlMs);
-    if (lease === undefined) return { token: null, at: clock.now() };
+    if (lease === undefined) {
+      if (this.#isStale) await this.#read();
+      return { token: null, at: clock.now() };
+    }
     const term = new Term(ttlMs, () => this.#reading(), sentAt(lease, wall));
     if (signal.aborted || term.leftMs() <= 0) {
       await engine.release(lease).catch(() => {});
@@ -288,7 +297,7 @@ export class HeldLease {
     const isHeld = await engine.renew(held.lease);
     if (isHeld) {
       held.term.extend(sentAt(held.lease, wall));
-      if (this.#said?.holder !== this.#holder) await this.#say().catch(() => {});
+      if (!this.#isSaid(held)) await this.#say().catch(() => {});
     }
     return { isHeld: isHeld && held.term.leftMs() > 0, at: clock.now() };
   }
@@ -320,6 +329,12 @@ export class HeldLease {
   async #giveBack({ lease }: Held): Promise<void> {
     await this.#parts.engine.release(lease).catch(() => {});
     await this.#write(lease.token, null).catch(() => {});
+  }
+
+  /** Whether the entry says that this lease is held here. */
+  #isSaid({ lease }: Held): boolean {
+    const said = this.#said;
+    return said?.holder === this.#holder && said.token === lease.token && said.host !== null;
   }
 
   async #say(): Promise<void> {

@@ -19,7 +19,7 @@ import {
   type StopFleet,
 } from './engine.js';
 
-const NAMES: OptionNames<MemoryEngineOptions> = { clock: true };
+const NAMES: OptionNames<MemoryEngineOptions> = { clock: true, steady: true };
 
 type Listener<T> = readonly [asked: string, fn: (name: string, value: T) => void];
 
@@ -27,6 +27,8 @@ type Listener<T> = readonly [asked: string, fn: (name: string, value: T) => void
 export interface MemoryEngineOptions {
   /** The clock by which budgets fill up. Default: the system's. */
   readonly clock?: Clock;
+  /** The clock by which leases end, milliseconds. It is never set. Default: `performance.now`. */
+  readonly steady?: () => number;
 }
 
 /** See `createMemoryEngine`. */
@@ -40,10 +42,12 @@ class MemoryEngine implements FleetEngine {
   readonly #subscriptions = new Set<Listener<string>>();
   #last = 0;
   readonly #clock: Clock;
+  readonly #steady: () => number;
   #isClosed = false;
 
-  constructor({ clock = systemClock }: MemoryEngineOptions) {
+  constructor({ clock = systemClock, steady = () => performance.now() }: MemoryEngineOptions) {
     this.#clock = clock;
+    this.#steady = steady;
   }
 
   get isUp(): boolean {
@@ -76,7 +80,7 @@ class MemoryEngine implements FleetEngine {
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<FleetLease | undefined> {
     const held = this.#open.#leases.get(checkName(name));
-    const now = performance.now();
+    const now = this.#steady();
     checkName(holder);
     checkTtl(ttlMs);
     if (held !== undefined && held.holder !== holder && held.deadline > now) return undefined;
@@ -87,7 +91,7 @@ class MemoryEngine implements FleetEngine {
   }
 
   async renew(lease: FleetLease): Promise<boolean> {
-    const now = performance.now();
+    const now = this.#steady();
     if (this.#open.#leases.get(lease.name) !== lease || lease.deadline <= now) return false;
     lease.deadline = now + lease.ttlMs;
     return true;
@@ -183,7 +187,7 @@ function listen<T>(listeners: Set<Listener<T>>, listener: Listener<T>): StopFlee
  * An engine within one process, for tests and for several troupes of one host. It starts nothing and keeps nothing open.
  * Throws a `TypeError` for an unknown option.
  *
- * @param options The clock. Default: the system's.
+ * @param options The clocks. Default: the system's.
  *
  * @example
  * ```ts

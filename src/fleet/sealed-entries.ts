@@ -12,12 +12,15 @@ const NO_ENTRY: OpenEntry = { value: undefined, version: '0' };
 /** Others are faster each time only if something is wrong. */
 const MOST_TRIES = 100;
 
+/** What entries need of an engine. */
+export type EntryEngine = Pick<FleetEngine, 'get' | 'put' | 'remove' | 'watch'>;
+
 export class SealedEntries {
-  readonly #engine: FleetEngine;
+  readonly #engine: EntryEngine;
   readonly #key: FleetKey;
   readonly #remembered = new Map<string, OpenEntry>();
 
-  constructor(engine: FleetEngine, key: FleetKey) {
+  constructor(engine: EntryEngine, key: FleetKey) {
     this.#engine = engine;
     this.#key = key;
   }

@@ -2,6 +2,9 @@
  * Real engines for the tests: each on a free port of this machine with a folder of its own, ended by its pid. Needs
  * `redis-server` and `nats-server`; a suite that lacks its own is left out (`tools/optional-programs.mjs`).
  */
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { createClient } from '@redis/client';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -117,6 +120,26 @@ export class EngineServer {
     rmSync(this.#folder, { recursive: true });
     mkdirSync(this.#folder);
     await this.start();
+  }
+
+  /** What hosts have put is lost while their links stay. */
+  async loseEntries(): Promise<void> {
+    if (this.#kind === 'redis') {
+      await this.command('FLUSHALL');
+      return;
+    }
+    const other = await connect({ servers: this.host });
+    await (await jetstreamManager(other)).streams.delete('KV_tests');
+    await other.close();
+  }
+
+  /** Redis only. */
+  async command(...words: readonly string[]): Promise<unknown> {
+    const client = createClient({ url: `redis://${this.host}` });
+    await client.connect();
+    const answer = await client.sendCommand([...words]);
+    client.destroy();
+    return answer;
   }
 
   async remove(): Promise<void> {

@@ -10,12 +10,15 @@ import { serveHttp, type HttpService } from '../../src/gateway/http/serve-http.j
 import type { ServeHttpOptions } from '../../src/gateway/http/serve-http-options.js';
 import { StandInGateway } from '../unit/gateway/serve-stand-in.js';
 import { clientOf, type ServiceClient } from './gateway-http-client.js';
+import { losable, type LosableEngine } from './losable-engine.js';
 
 export interface Replica extends ServiceClient {
   readonly gateway: StandInGateway;
   readonly fleet: Fleet;
   readonly service: HttpService;
   readonly id: string;
+  /** Its own link to the engine. */
+  readonly link: LosableEngine;
   readonly logged: string[];
   say(about: Partial<FleetHost>): Promise<void>;
   /** As a process that was killed: its port is closed, and its entry stays. */
@@ -39,7 +42,8 @@ export function useReplicas(): Replicas {
     engine = createMemoryEngine();
   });
   const one = async (options: ServeHttpOptions): Promise<Replica> => {
-    const fleet = createFleet({ engine, key: KEY });
+    const link = losable(engine);
+    const fleet = createFleet({ engine: link.engine, key: KEY });
     const gateway = new StandInGateway();
     const logged: string[] = [];
     const log = (...words: readonly unknown[]): void => void logged.push(JSON.stringify(words));
@@ -77,6 +81,7 @@ export function useReplicas(): Replicas {
       fleet,
       service,
       id: fleet.hosts.self,
+      link,
       logged,
       ...clientOf(service.port),
       say,

@@ -21,6 +21,15 @@ export class HeldLeaseEffects {
     },
   });
 
+  /** The inputs of each effect, one for every time that it began. */
+  readonly inputs: Record<Effect, LeaseEffectInput[]> = {
+    acquireLease: [],
+    renewLease: [],
+    keepTerm: [],
+    endServer: [],
+    releaseLease: [],
+  };
+
   /** The effects that run now, sorted. */
   get running(): readonly Effect[] {
     return [...this.#running.keys()].toSorted();
@@ -36,8 +45,9 @@ export class HeldLeaseEffects {
 
   #held<T>(effect: Effect) {
     return fromPromise<T, LeaseEffectInput>(
-      ({ signal }) =>
+      ({ input, signal }) =>
         new Promise((succeed, fail) => {
+          this.inputs[effect].push(input);
           const running: Running = { succeed: (output) => succeed(output as T), fail };
           this.#running.set(effect, running);
           const over = (): void => {

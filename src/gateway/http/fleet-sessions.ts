@@ -10,6 +10,8 @@
  *     to the hosts that are up.
  * L5. A host that leaves keeps its port open until other hosts have been quiet: a request that arrives on a connection while
  *     that closes has an unknown outcome.
+ *
+ * Longer than 300 lines because every way of a request to another host is decided here.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -25,6 +27,7 @@ import type { Clock, Logger } from '../../ports.js';
 import { messageOf } from '../../text/error-message.js';
 import { RPC, rpcError } from '../client/client-message.js';
 import { hostOfState } from '../client/request-state.js';
+import { EndedMoves } from './ended-moves.js';
 import { FleetRequests } from './fleet-requests.js';
 import { HandOver, NOT_HERE, passedHeaders, type Passed, type Peer } from './hand-over.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
@@ -64,8 +67,10 @@ export class FleetSessions {
   readonly #requests: FleetRequests;
   readonly #handOver: HandOver;
   readonly #moved: MovedSessions;
+  readonly #endedMoves: EndedMoves;
   readonly #stop: () => void;
   #hosts: ReadonlyMap<string, FleetHost> = new Map();
+  #hasSessionsOf: (origin: string) => boolean = () => true;
   #turn = 0;
   /** When another host sent a request last, milliseconds since the epoch. */
   #askedAt = 0;
@@ -79,10 +84,21 @@ export class FleetSessions {
     this.#requests = new FleetRequests(keys, hosts.self, clock);
     this.#handOver = new HandOver({ self: hosts.self, keys, clock });
     this.#moved = new MovedSessions(new SealedEntries(engine, key), hosts.self);
+    this.#endedMoves = new EndedMoves({
+      ...{ engine, key, clock, self: hosts.self },
+      hosts: () => this.#hosts,
+      hasSessionsOf: (origin) => this.#hasSessionsOf(origin),
+      forget: (origin) => this.#moved.forget(origin),
+    });
     this.#stop = hosts.watch((now) => {
       this.#hosts = now;
       void this.#giveUpLost();
     });
+  }
+
+  /** `hasSessionsOf` says whether a session that began at a host is here. */
+  count(hasSessionsOf: (origin: string) => boolean): void {
+    this.#hasSessionsOf = hasSessionsOf;
   }
 
   newId(): string {
@@ -240,6 +256,7 @@ export class FleetSessions {
 
   close(): void {
     this.#stop();
+    this.#endedMoves.close();
     this.#handOver.close();
   }
 

@@ -89,6 +89,7 @@ export class HttpSessions {
 
   constructor(ports: SessionPorts) {
     this.#ports = ports;
+    ports.fleet?.count((host) => this.#hasSessionsOf(host));
   }
 
   get size(): number {
@@ -170,7 +171,7 @@ export class HttpSessions {
     const words = fleet && new SessionWords();
     const http = new HttpSession(id, { clock, log, isOverfed, words, positions }, () => {
       this.#open.delete(id);
-      if (!this.#isDraining && !this.#hasOfSameHost(id)) void fleet?.forget(id);
+      if (!this.#isDraining && !this.#hasSessionsOf(hostOfSession(id))) void fleet?.forget(id);
       logger.debug('A session has ended.', { path: place.path, sessions: this.#open.size });
     });
     const open: Open = {
@@ -239,9 +240,8 @@ export class HttpSessions {
     }
   }
 
-  #hasOfSameHost(id: string): boolean {
-    const host = hostOfSession(id);
-    return [...this.#open.keys()].some((other) => hostOfSession(other) === host);
+  #hasSessionsOf(host: string | undefined): boolean {
+    return [...this.#open.keys()].some((id) => hostOfSession(id) === host);
   }
 
   /** See S3. The refusal if there is no room. */

@@ -3,12 +3,15 @@
  * hosts that took them. The hash of a session's id says which of these has it, so there is no entry for each session.
  *
  * M1. An entry is there before the first session moves.
- * M2. The last session that a host ends takes the host out of the entry; an entry without hosts is removed.
+ * M2. The last session that a host ends takes the host out of the entry; an entry without hosts is removed. If its hosts were
+ *     killed, others remove it (`ended-moves.ts`).
  */
 import { createHash } from 'node:crypto';
 import { isUnavailable, type SealedEntries } from '../../fleet/sealed-entries.js';
 import { hostOfSession } from './session-id.js';
 
+/** What the names of the entries begin with. */
+export const MOVED_PREFIX = 'moved/';
 /** In place of a host that has ended all of its moved sessions. */
 const NOBODY = '';
 
@@ -71,7 +74,7 @@ export class MovedSessions {
 }
 
 function nameOf(origin: string): string {
-  return `moved/${origin}`;
+  return MOVED_PREFIX + origin;
 }
 
 function takerOf(id: string, takers: readonly string[] | undefined): string | undefined {
@@ -80,7 +83,8 @@ function takerOf(id: string, takers: readonly string[] | undefined): string | un
   return takers[place] || undefined;
 }
 
-function toTakers(value: unknown): readonly string[] | undefined {
+/** The hosts of an entry; undefined if it is something else. */
+export function toTakers(value: unknown): readonly string[] | undefined {
   const isList = Array.isArray(value) && value.every((host) => typeof host === 'string');
   return isList ? value : undefined;
 }

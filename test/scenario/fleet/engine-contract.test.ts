@@ -1,4 +1,5 @@
 /** The contract of the engines, against all three; and the faults of those that are processes. */
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createNatsEngine } from '../../../src/adapters/fleet-nats.js';
@@ -121,6 +122,30 @@ describeEngines('a fault', (kind) => {
     await isSeen('w/stays', 'thawed');
   });
 
+  it('E4: a renewal whose answer was lost does not end the lease, and it can be given back.', async () => {
+    const ttlMs = 3_000;
+    const lease = await held(a, 'unheard', 'a', ttlMs);
+    server.freeze();
+    await expect(eventually(() => a.renew(lease).then(() => undefined))).rejects.toMatchObject({
+      code: 'engine-unavailable',
+    });
+    server.thaw();
+    expect(await eventually(() => a.renew(lease).catch(() => undefined))).toBe(true);
+    expect(await b.acquire('unheard', 'b', ttlMs)).toBeUndefined();
+    await a.release(lease);
+    expect(await b.acquire('unheard', 'b', ttlMs)).toBeDefined();
+  });
+
+  it('E3: if its entries are lost while the link stays, watches hear that and all that follows.', async () => {
+    await Promise.all([a.put('w/goes', 'before'), a.put('w/stays', 'before')]);
+    await isSeen('w/stays', 'before');
+    await server.loseEntries();
+    await a.put('w/stays', 'anew');
+    await Promise.all([isSeen('w/stays', 'anew'), isSeen('w/goes', undefined)]);
+    await b.put('w/goes', '1');
+    await expect(isSeen('w/goes', '1')).resolves.toBe(true);
+  });
+
   it('E3, E9: if it is away, operations fail at once; then watches, questions and messages go on.', async () => {
     const heard: string[] = [];
     await b.subscribe('t/', (_, data) => heard.push(data));
@@ -226,6 +251,32 @@ describeEngine('nats', 'reads', () => {
   });
 });
 
+describeEngine('nats', 'entries that were removed', () => {
+  useLeakCheck();
+
+  it('leave nothing in the bucket, and the others stay.', async () => {
+    const server = await EngineServer.start('nats');
+    const engine = createNatsEngine({ address: `nats://${server.host}`, namespace: 'tests', removedMs: 50 });
+    const other = await connect({ servers: server.host });
+    const { streams } = await jetstreamManager(other);
+    const kept = async (): Promise<number> => (await streams.info('KV_tests')).state.messages;
+    const heard: (string | undefined)[] = [];
+    await engine.watch('r/', (_, value) => heard.push(value));
+    const keys = Array.from({ length: 40 }, (_, i) => `r/${i}`);
+    for (const key of keys) await engine.put(key, '1');
+    for (const key of keys) await engine.remove(key);
+    await engine.put('r/0', 'again');
+    await engine.put('stays', '1');
+    await eventually(async () => ((await kept()) === 2 ? true : undefined));
+    expect(heard.filter((value) => value === undefined)).toHaveLength(40);
+    expect(await engine.get('r/0')).toMatchObject({ value: 'again' });
+    expect(await engine.get('r/1')).toBeUndefined();
+    expect(await engine.put('r/1', 'new', { ifVersion: '0' })).toBeDefined();
+    await Promise.all([engine.close(), other.close()]);
+    await server.remove();
+  });
+});
+
 describeEngines('a password', (kind) => {
   useLeakCheck();
 
@@ -253,6 +304,7 @@ describe('the options of an engine', () => {
     () => createNatsEngine({ address: '//s3cret' }),
     () => createNatsEngine({ address: 'nats://host', namespace: 's3cret *' }),
     () => createNatsEngine({ address: 'nats://host', replicas: 2 }),
+    () => createNatsEngine({ address: 'nats://host', removedMs: 0 }),
     () => createRedisEngine({ address: 'redis://host', timeoutMs: 0 }),
   ])('are refused without showing them: %#', (make) => {
     expect(make).toThrow(TypeError);

@@ -8,6 +8,7 @@ import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import { useAuthorizationServers, type AuthorizationServer } from '../../support/authorization-server.js';
 import { describeEngine, EngineServer } from '../../support/engine-servers.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { losable } from '../../support/losable-engine.js';
 import { useSigningTroupes } from '../../support/signing-troupes.js';
 import { eventually } from './engine-contract.js';
 
@@ -57,23 +58,6 @@ const tool = (name: string, description = '') => ({
   inputSchema: { type: 'object' as const },
 });
 const reviewed = { hash: 'a'.repeat(64), server: 'port' } as never;
-
-/** The engine, with operations that fail as if it were gone. */
-function lost(engine: FleetEngine): { readonly engine: FleetEngine; isGone: boolean } {
-  const gone = createMemoryEngine();
-  void gone.close();
-  const state = {
-    isGone: false,
-    engine: new Proxy(engine, {
-      get: (_, name) => {
-        const from = state.isGone ? gone : engine;
-        const value: unknown = Reflect.get(from, name, from);
-        return typeof value === 'function' ? value.bind(from) : value;
-      },
-    }),
-  };
-  return state;
-}
 
 describe('memory: hosts that share it', () => hostsShare('memory'));
 describeEngine('redis', 'hosts that share it', () => hostsShare('redis'));
@@ -211,7 +195,7 @@ function hostsShare(kind: string): void {
 
   it('use what they know while the engine is gone: nothing is renewed, nothing is approved.', async () => {
     const owner = ownerOf('http://gone/', undefined);
-    const link = lost(rig.engines[0]);
+    const link = losable(rig.engines[0]);
     const host = fleetOf(link.engine);
     const signIn: StoredSignIn = { tokens: { access_token: 'known', token_type: 'Bearer' } };
     await two.tokens.write(owner, signIn);
@@ -222,7 +206,7 @@ function hostsShare(kind: string): void {
       await host.reviews.baseline(reviewed, []),
     ];
     const before = await known();
-    link.isGone = true;
+    link.reach = 'away';
     expect(await known()).toEqual(before);
     await expect(host.trust.trust(request('6'))).rejects.toMatchObject({ code: 'engine-unavailable' });
     let hasRun = false;
@@ -232,7 +216,7 @@ function hostsShare(kind: string): void {
     await expect(host.tokens.read(ownerOf('http://unknown/', undefined))).rejects.toMatchObject({
       failure: { code: 'connection-lost' },
     });
-    link.isGone = false;
+    link.reach = 'up';
     await host.trust.revoke(request('5').hash);
     expect(await host.trust.has(request('5').hash)).toBe(false);
   });
@@ -242,16 +226,16 @@ function hostsShare(kind: string): void {
     const token = (text: string): StoredSignIn => ({
       tokens: { access_token: text, token_type: 'Bearer' },
     });
-    const link = lost(rig.engines[0]);
+    const link = losable(rig.engines[0]);
     const host = fleetOf(link.engine);
     await host.tokens.exclusively?.(
       owner,
       async () => {
         await host.tokens.read(owner);
-        link.isGone = true;
+        link.reach = 'away';
         // The lease cannot be renewed, so it passes on.
         await two.tokens.exclusively?.(owner, async () => two.tokens.write(owner, token('two')), never);
-        link.isGone = false;
+        link.reach = 'up';
         await expect(host.tokens.write(owner, token('late'))).rejects.toThrow();
       },
       never,
@@ -318,11 +302,11 @@ describe('a host whose engine is away', () => {
     const port = await servers.start();
     const engine = createMemoryEngine();
     open.push(engine);
-    const link = lost(engine);
+    const link = losable(engine);
     const fleet = fleetOf(link.engine);
     await fleet.tokens.write(ownerOf(port.url, undefined), signInOf(port, 1));
     const late = fleetOf(link.engine);
-    link.isGone = true;
+    link.reach = 'away';
     const policy = { backoff: { kind: 'fixed' as const, delaysMs: [20] }, maxAttempts: 100 };
     const { ready, events } = troupes.start(
       port.url,
@@ -330,7 +314,7 @@ describe('a host whose engine is away', () => {
       { fleet: late, cache: false, policy },
     );
     await events.when('connection.retrying', ({ failure }) => failure?.code === 'connection-lost');
-    link.isGone = false;
+    link.reach = 'up';
     await ready();
     expect(port.grants()).toEqual(['refresh_token']);
   });

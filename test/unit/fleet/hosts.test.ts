@@ -7,31 +7,23 @@ import { createFleet } from '../../../src/fleet/stores.js';
 import { FLEET_KEY, SAID } from '../../support/fleet-host.js';
 import { HandClock } from '../../support/hand-clock.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { losable } from '../../support/losable-engine.js';
 
 const KEY = new FleetKey([FLEET_KEY]);
 /** An engine that can be out of reach, and hosts with a clock each, so that one of them can freeze. */
 function makeFleet() {
   const memory = createMemoryEngine();
-  const away = createMemoryEngine();
-  void away.close();
-  let isAway = false;
-  const engine = new Proxy(memory, {
-    get: (_, name) => {
-      const from = isAway ? away : memory;
-      const value: unknown = Reflect.get(from, name, from);
-      return typeof value === 'function' ? value.bind(from) : value;
-    },
-  });
+  const link = losable(memory);
   const clocks: HandClock[] = [];
   const host = (address?: string, key = KEY): { readonly hosts: Hosts; readonly clock: HandClock } => {
     const clock = new HandClock();
     clocks.push(clock);
-    return { clock, hosts: new Hosts({ engine, key, address, clock }) };
+    return { clock, hosts: new Hosts({ engine: link.engine, key, address, clock }) };
   };
   return {
     engine: memory,
     host,
-    setAway: (now: boolean) => (isAway = now),
+    setAway: (now: boolean) => (link.reach = now ? 'away' : 'up'),
     /** Everybody but the frozen ones, in steps of a second. */
     pass: async (seconds: number, ...frozen: readonly HandClock[]) => {
       for (let second = 0; second < seconds; second += 1)

@@ -1,28 +1,32 @@
-/** The chart of a lease: every transition, and random walks of two hosts over one engine, on a virtual clock. */
+/** The chart of a lease: every transition, on a virtual clock. `test/property/model/lease.test.ts` has walks of several hosts. */
 import { setImmediate as turn } from 'node:timers/promises';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, fromPromise, type ActorRefFrom } from 'xstate';
+import { createActor, type ActorRefFrom } from 'xstate';
 import {
   leaseMachine,
-  type AcquireLeaseOutput,
-  type EndServerOutput,
-  type LeaseEffectInput,
-  type LeaseEffectOutput,
+  type LeaseContext,
   type LeaseEvent,
   type LeaseInput,
-  type RenewLeaseOutput,
 } from '../../../machines/lease/lease.machine.js';
+import { verdict } from '../../../machines/verdict.js';
 import { leaseLeftMs, leasePolicy, type Reading } from '../../../machines/policy/lease-term.js';
-import { pause } from '../../../src/async/abort.js';
 import { stateText } from '../../../src/event-log/replay/divergence.js';
+import { ChartEdges } from '../../support/chart-edges.js';
 import { HandClock } from '../../support/hand-clock.js';
 import { HeldLeaseEffects } from '../../support/held-lease.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
+const edges = new ChartEdges(leaseMachine);
 const TTL = 10_000;
+const BEGINNING: LeaseContext = {
+  server: 'one',
+  policy: leasePolicy(TTL),
+  token: null,
+  wanted: true,
+  crashed: false,
+};
 const GIVEN = { token: '7' };
 const REFUSED = { token: null };
 
@@ -35,8 +39,13 @@ class Driver {
     this.actor = createActor(this.effects.machine, {
       input: { server: 'one', policy: leasePolicy(TTL), ...input },
       clock: this.clock,
+      inspect: edges.count,
     });
     this.actor.start();
+  }
+
+  get context(): LeaseContext {
+    return this.actor.getSnapshot().context;
   }
 
   get state(): string {
@@ -74,6 +83,7 @@ describe('while another host has the lease', () => {
   it('asks at once, then at each pause, and after a failure', async () => {
     const driver = new Driver();
     expect(driver.state).toBe('waiting.asking');
+    expect(driver.context).toEqual(BEGINNING);
     expect(await driver.settle('acquireLease', REFUSED)).toBe('waiting.resting');
     expect(await driver.pass(askMs - 1)).toBe('waiting.resting');
     expect(await driver.pass(1)).toBe('waiting.asking');
@@ -95,6 +105,7 @@ describe('while another host has the lease', () => {
     expect(await driver.send('lease.unwanted')).toBe('over');
     expect(driver.effects.running).toEqual([]);
     expect(driver.actor.getSnapshot().status).toBe('done');
+    expect(driver.context).toEqual({ ...BEGINNING, wanted: false });
   });
 });
 
@@ -102,8 +113,11 @@ describe('a holder', () => {
   it('renews at each third of the lease, and tries a failed renewal again', async () => {
     const driver = await Driver.holding();
     expect(driver.effects.running).toEqual(['keepTerm']);
+    expect(driver.actor.getSnapshot().hasTag('holding')).toBe(true);
     expect(await driver.pass(renewMs)).toBe('holding.renewing');
     expect(await driver.settle('renewLease', { isHeld: true })).toBe('holding.resting');
+    // The time is kept through all renewals.
+    expect(driver.effects.inputs.keepTerm).toHaveLength(1);
     await driver.pass(renewMs);
     expect(await driver.settle('renewLease', broken)).toBe('holding.retrying');
     expect(await driver.pass(retryMs)).toBe('holding.renewing');
@@ -144,7 +158,18 @@ describe('a holder', () => {
     await driver.pass(askMs);
     expect(await driver.settle('endServer', { isGone: true })).toBe('releasing');
     expect(await driver.settle('releaseLease', {})).toBe('over');
-    expect(driver.actor.getSnapshot().context.token).toBeNull();
+    expect(driver.context.token).toBeNull();
+    const { acquireLease, keepTerm, endServer, releaseLease } = driver.effects.inputs;
+    expect([acquireLease, keepTerm, endServer, releaseLease].map(([input]) => input)).toEqual(
+      Array.from({ length: 4 }, () => ({ server: 'one' })),
+    );
+  });
+
+  it('is over also if the lease cannot be given back', async () => {
+    const driver = await Driver.holding();
+    await driver.send('lease.unwanted');
+    await driver.settle('endServer', { isGone: true });
+    expect(await driver.settle('releaseLease', broken)).toBe('over');
   });
 
   it.each(['ending', 'stuck', 'releasing'])(
@@ -160,6 +185,7 @@ describe('a holder', () => {
       if (where === 'stuck') await driver.pass(askMs);
       if (where !== 'releasing') await driver.settle('endServer', { isGone: true });
       expect(await driver.settle('releaseLease', broken)).toBe('waiting.asking');
+      expect(driver.context).toEqual(BEGINNING);
     },
   );
 });
@@ -169,9 +195,66 @@ it('an actor that replaces one that died ends the server before it asks', async 
   expect(driver.state).toBe('ending');
   await driver.settle('endServer', { isGone: true });
   expect(await driver.settle('releaseLease', {})).toBe('waiting.asking');
+  expect(driver.context).toEqual(BEGINNING);
+});
+
+it('an actor that replaces one that died ends if it is not needed meanwhile', async () => {
+  const driver = new Driver({ crash: 'a bug' });
+  await driver.send('lease.unwanted');
+  await driver.settle('endServer', { isGone: true });
+  expect(await driver.settle('releaseLease', {})).toBe('over');
+});
+
+describe('every event', () => {
+  const HANDLED = {
+    'waiting.asking': ['ignored', 'accepted', 'ignored'],
+    'waiting.resting': ['ignored', 'accepted', 'accepted'],
+    'holding.resting': ['ignored', 'accepted', 'ignored'],
+    'holding.renewing': ['ignored', 'accepted', 'ignored'],
+    'holding.retrying': ['ignored', 'accepted', 'ignored'],
+    ending: ['accepted', 'accepted', 'ignored'],
+    stuck: ['accepted', 'accepted', 'ignored'],
+    releasing: ['accepted', 'accepted', 'ignored'],
+  } as const;
+
+  it('is handled in every state: needed, not needed, another holder.', async () => {
+    const driver = new Driver();
+    const seen: Record<string, readonly string[]> = {};
+    const look = (): void => {
+      const types = ['lease.wanted', 'lease.unwanted', 'holder.changed'] as const;
+      seen[driver.state] = types.map((type) => verdict(driver.actor.getSnapshot(), { type }));
+    };
+    look();
+    await driver.settle('acquireLease', REFUSED);
+    look();
+    await driver.pass(askMs);
+    await driver.settle('acquireLease', GIVEN);
+    look();
+    await driver.pass(renewMs);
+    look();
+    await driver.settle('renewLease', broken);
+    look();
+    await driver.settle('keepTerm', {});
+    look();
+    await driver.settle('endServer', { isGone: false });
+    look();
+    await driver.pass(askMs);
+    await driver.settle('endServer', { isGone: true });
+    look();
+    expect(seen).toEqual(HANDLED);
+  });
 });
 
 describe('the time of a lease', () => {
+  it.each([
+    [1_000, { retryMs: 50, askMs: 100 }],
+    [3_000, { retryMs: 150, askMs: 150 }],
+    [30_000, { retryMs: 1_500, askMs: 1_500 }],
+    [60_000, { retryMs: 3_000, askMs: 2_000 }],
+  ])('of %i ms has these pauses: %j', (ttlMs, pauses) => {
+    expect(leasePolicy(ttlMs)).toEqual({ ttlMs, renewMs: ttlMs / 3, ...pauses });
+  });
+
   const at = (steady: number, wall = steady): Reading => ({ steady, wall });
 
   it('ends 5 % before the lease, and 200 ms at least', () => {
@@ -186,195 +269,10 @@ describe('the time of a lease', () => {
   });
 });
 
-/** What happens to one of two hosts, or to the engine, between two pauses. */
-const step = fc.record({
-  what: fc.constantFrom(
-    'freeze',
-    'thaw',
-    'lose engine',
-    'find engine',
-    'wipe',
-    'want',
-    'unwant',
-    'jump',
-    'pass',
-  ),
-  host: fc.nat(1),
-  ms: fc.integer({ min: 1, max: TTL * 1.5 }),
-});
-
-/** An engine as E4 and E5 promise it, on the virtual clock. */
-class Engine {
-  isUp = true;
-  #holder: { readonly host: number; readonly token: number; endsAt: number } | undefined;
-  #openAt = 0;
-  #last = 0;
-
-  constructor(readonly clock: HandClock) {}
-
-  wipe(): void {
-    this.#holder = undefined;
-    this.#openAt = this.clock.now() + TTL;
-  }
-
-  acquire(host: number): number | null {
-    const now = this.clock.now();
-    if (now < this.#openAt) return null;
-    if (this.#holder !== undefined && this.#holder.host !== host && this.#holder.endsAt > now) return null;
-    this.#last = Math.max(this.#last + 1, now);
-    this.#holder = { host, token: this.#last, endsAt: now + TTL };
-    return this.#last;
-  }
-
-  renew(token: number): boolean {
-    const now = this.clock.now();
-    if (this.#holder?.token !== token || this.#holder.endsAt <= now) return false;
-    this.#holder.endsAt = now + TTL;
-    return true;
-  }
-
-  release(token: number): void {
-    if (this.#holder?.token === token) this.#holder = undefined;
-  }
-}
-
-/** A host that may be frozen. Its guard is not: it ends the server at the time that it was given last. */
-class Host {
-  isFrozen = false;
-  /** A suspended machine: its wall clock is ahead by this. */
-  jumped = 0;
-  runs: number | undefined;
-  readonly #waiting: (() => void)[] = [];
-  #held: { readonly token: number; sent: Reading } | undefined;
-  #guardAt = Infinity;
-  readonly actor: ActorRefFrom<typeof leaseMachine>;
-
-  constructor(
-    readonly number: number,
-    readonly engine: Engine,
-    readonly seen: (token: number) => void,
-  ) {
-    const { clock } = engine;
-    // A frozen host goes on once it is thawed.
-    const awake = async (): Promise<void> => {
-      await turn();
-      while (this.isFrozen) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    };
-    const asked = async <T>(question: () => T): Promise<T> => {
-      await awake();
-      if (!engine.isUp) throw broken;
-      const answer = question();
-      await awake();
-      return answer;
-    };
-    const machine = leaseMachine.provide({
-      actors: {
-        acquireLease: fromPromise<AcquireLeaseOutput, LeaseEffectInput>(async () => {
-          const sent = this.#reading();
-          const token = await asked(() => engine.acquire(number));
-          if (token === null || leaseLeftMs(TTL, sent, this.#reading()) <= 0) return { token: null, at: 0 };
-          this.#held = { token, sent };
-          this.#start(token);
-          return { token: String(token), at: 0 };
-        }),
-        renewLease: fromPromise<RenewLeaseOutput, LeaseEffectInput>(async () => {
-          const sent = this.#reading();
-          const held = this.#held!;
-          const isHeld = await asked(() => engine.renew(held.token));
-          if (!isHeld || this.#leftMs <= 0) return { isHeld: false, at: 0 };
-          held.sent = sent;
-          this.#tellGuard();
-          return { isHeld, at: 0 };
-        }),
-        keepTerm: fromPromise<LeaseEffectOutput, LeaseEffectInput>(async ({ signal }) => {
-          while (this.#leftMs > 0) {
-            await pause(clock, Math.min(this.#leftMs, 1_000), signal);
-            await awake();
-          }
-          return { at: 0 };
-        }),
-        endServer: fromPromise<EndServerOutput, LeaseEffectInput>(async () => {
-          await awake();
-          this.runs = undefined;
-          return { isGone: true, at: 0 };
-        }),
-        releaseLease: fromPromise<LeaseEffectOutput, LeaseEffectInput>(async () => {
-          const held = this.#held!;
-          this.#held = undefined;
-          await asked(() => engine.release(held.token)).catch(() => {});
-          return { at: 0 };
-        }),
-      },
-    });
-    this.actor = createActor(machine, { input: { server: 'one', policy: leasePolicy(TTL) }, clock });
-    this.actor.start();
-  }
-
-  send(type: LeaseEvent['type']): void {
-    if (!this.isFrozen && this.actor.getSnapshot().status === 'active') this.actor.send({ type });
-  }
-
-  thaw(): void {
-    this.isFrozen = false;
-    for (const go of this.#waiting.splice(0)) go();
-  }
-
-  /** Called after each moment. */
-  guard(): void {
-    if (this.engine.clock.now() >= this.#guardAt) this.runs = undefined;
-  }
-
-  #start(token: number): void {
-    this.runs = token;
-    this.seen(token);
-    this.#tellGuard();
-  }
-
-  #tellGuard(): void {
-    this.#guardAt = this.engine.clock.now() + this.#leftMs;
-  }
-
-  get #leftMs(): number {
-    return this.#held === undefined ? 0 : leaseLeftMs(TTL, this.#held.sent, this.#reading());
-  }
-
-  #reading(): Reading {
-    const now = this.engine.clock.now();
-    return { steady: now, wall: now + this.jumped };
-  }
-}
-
-it('never runs twice, and no token shrinks, whatever happens to two hosts and their engine', async () => {
-  let handedOn = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
-      const engine = new Engine(new HandClock());
-      const tokens: number[] = [];
-      const hosts = [0, 1].map((number) => new Host(number, engine, (token) => tokens.push(token)));
-      for (const { what, host: number, ms } of steps) {
-        const host = hosts[number]!;
-        if (what === 'freeze') host.isFrozen = true;
-        else if (what === 'thaw') host.thaw();
-        else if (what === 'lose engine') engine.isUp = false;
-        else if (what === 'find engine') engine.isUp = true;
-        else if (what === 'wipe') engine.wipe();
-        else if (what === 'want') host.send('lease.wanted');
-        else if (what === 'unwant') host.send('lease.unwanted');
-        else if (what === 'jump') host.jumped += ms;
-        for (let passed = 0; passed < ms; passed += 100) {
-          await engine.clock.advance(Math.min(100, ms - passed));
-          for (const each of hosts) each.guard();
-          expect(hosts.filter(({ runs }) => runs !== undefined).length).toBeLessThan(2);
-        }
-      }
-      expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
-      handedOn += Math.max(0, tokens.length - 1);
-      for (const host of hosts) {
-        host.actor.stop();
-        host.thaw();
-      }
-    }),
-    { numRuns: 15, seed: 7 },
-  );
-  expect(handedOn).toBeGreaterThan(0);
+describe('the transitions of the lease chart', () => {
+  it('have all been taken by the tests above.', () => {
+    process.stdout.write(`${edges.summary}\n`);
+    expect(edges.total).toBeGreaterThan(30);
+    expect(edges.missing).toEqual([]);
+  });
 });

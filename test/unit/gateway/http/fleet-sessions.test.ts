@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { requestKeys, SIGNATURE_HEADER, signRequest } from '../../../../src/fleet/signed-request.js';
 import type { Fleet } from '../../../../src/fleet/stores.js';
 import { sealedState } from '../../../../src/gateway/client/request-state.js';
 import { eventually } from '../../../scenario/fleet/engine-contract.js';
 import { useReplicas, whenHosts, type Replica } from '../../../support/fleet-replicas.js';
+import { HandClock } from '../../../support/hand-clock.js';
 import { initialize, ofSession, type Reply } from '../../../support/gateway-http-client.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
@@ -324,6 +325,73 @@ describe('a host that drains', () => {
     expect((await a.ask({ body: initialize() })).status).toBe(503);
     expect(await result(await a.post(session, ECHO))).toEqual({ echo: { word: 'x' } });
   });
+});
+
+describe.each(['away', 'frozen'] as const)('a host whose engine is %s', (reach) => {
+  it('answers for its sessions and for the hosts that it knows; others get 503 until the engine is back', async () => {
+    const [a, b, c] = (await replicas.make(3)) as [Replica, Replica, Replica];
+    const [own, other, dead] = [await b.begin(), await a.begin(), await c.begin()];
+    b.link.reach = reach;
+    for (const session of [own, other, await b.begin()])
+      expect(await result(await b.post(session, ECHO))).toEqual({ echo: { word: 'x' } });
+    // Other hosts know it.
+    expect(await result(await a.post(own, ECHO))).toEqual({ echo: { word: 'x' } });
+    await c.die();
+    expect((await b.post(dead, ECHO)).status).toBe(404);
+
+    const [late] = (await replicas.make(1)) as [Replica];
+    const unknown = [await late.begin(), `${UNKNOWN_HOST}.${UUID}`];
+    for (const session of unknown) {
+      const refused = await b.post(session, ECHO);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    }
+    expect(late.gateway.last.received.map((message) => 'method' in message && message.method)).toEqual([
+      'initialize',
+    ]);
+    b.link.reach = 'up';
+    expect(await Promise.all(unknown.map(async (session) => (await b.post(session, ECHO)).status))).toEqual([
+      200, 404,
+    ]);
+  });
+
+  it('keeps its sessions if it drains, and can still close', async () => {
+    const [a, b] = (await replicas.make(2)) as [Replica, Replica];
+    const session = await a.begin();
+    a.link.reach = reach;
+    a.service.drain();
+    expect(await result(await a.post(session, ECHO))).toEqual({ echo: { word: 'x' } });
+    expect(b.gateway.sessions.length).toBe(0);
+    await a.die();
+    expect((await b.post(session, ECHO)).status).toBe(404);
+  });
+});
+
+it('the entry of moved sessions ends some time after the host that took them was killed', async () => {
+  const clock = new HandClock();
+  const [a, b, c] = (await replicas.make(3, { clock })) as [Replica, Replica, Replica];
+  await a.begin();
+  a.service.drain();
+  const taker = await eventually(() => [b, c].find(({ gateway }) => gateway.sessions.length > 0));
+  const entry = `moved/${a.id}`;
+  expect(await replicas.engine.get(entry)).toBeDefined();
+  const survivor = taker === b ? c : b;
+  let present = 0;
+  // It is told after the gateway.
+  onTestFinished(survivor.fleet.hosts.watch((now) => (present = now.size)));
+  // It writes nothing any more, as if it were killed.
+  taker.link.reach = 'away';
+  for (const gone of [a, taker]) {
+    await gone.die();
+    await gone.fleet.hosts.leave();
+    await replicas.engine.remove(`host/${gone.id}`);
+  }
+  await eventually(() => (present === 1 ? true : undefined));
+  expect(await replicas.engine.get(entry)).toBeDefined();
+  // The survivor might have got a session, too.
+  await clock.advance(60_000);
+  expect(await replicas.engine.get(entry)).toBeDefined();
+  await clock.advance(70_000);
+  expect(await replicas.engine.get(entry)).toBeUndefined();
 });
 
 interface SignedTerms {

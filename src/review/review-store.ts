@@ -104,7 +104,7 @@ export function createOwnReviewStore(): OwnReviewStore {
         servers.delete(oldest);
       }
     },
-    knows: ({ hash }) => servers.has(hash),
+    knows: (server) => servers.size > 0 && servers.has(server.hash),
   };
 }
 

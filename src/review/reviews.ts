@@ -113,7 +113,7 @@ export class Reviews {
     if (mode === 'off' || lifetime.isClosed) return;
     const target = of ?? this.target(server);
     const first = this.#first.get(server);
-    if (first?.tools === tools && first.of.hash === target?.hash) return;
+    if (first?.tools === tools && (first.of === target || first.of.hash === target?.hash)) return;
     if (first === undefined && target !== undefined && this.#isUnknown(server, target) && tools.length > 0) {
       this.#first.set(server, { server, of: target, tools });
       return;
@@ -251,7 +251,7 @@ export class Reviews {
     if (target === undefined || before?.server.hash === target.hash) return before;
     before?.stop();
     if (this.#watching === undefined) this.#watching = this.#watch();
-    const review = new ServerReview(target, this.#ofServers);
+    const review = new ServerReview({ server: target.server, hash: target.hash }, this.#ofServers);
     this.#servers.set(server, review);
     return review;
   }

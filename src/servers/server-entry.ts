@@ -180,13 +180,25 @@ const known = new WeakMap<ServerRow, ReviewedServer>();
  */
 export function toReviewedServer(row: ServerRow | undefined): ReviewedServer | undefined {
   if (row === undefined || 'failure' in row) return undefined;
-  const reviewed = known.get(row) ?? make(row);
+  const reviewed = known.get(row) ?? new ReviewedEntry(row);
   known.set(row, reviewed);
   return reviewed;
 }
 
-function make(row: ServerSpec): ReviewedServer {
-  const { name, scope, baseDir } = row;
-  const target = targetOf({ ...row, baseDir: scope === 'project' ? baseDir : '' });
-  return { server: name, hash: hashOf({ name, target }) };
+/** Computes the hash when it is first read: most lists are never compared. */
+class ReviewedEntry implements ReviewedServer {
+  readonly server: string;
+  readonly #spec: ServerSpec;
+  #hash: string | undefined;
+
+  constructor(spec: ServerSpec) {
+    this.server = spec.name;
+    this.#spec = spec;
+  }
+
+  get hash(): string {
+    const { name, scope, baseDir } = this.#spec;
+    const folder = scope === 'project' ? baseDir : '';
+    return (this.#hash ??= hashOf({ name, target: targetOf({ ...this.#spec, baseDir: folder }) }));
+  }
 }

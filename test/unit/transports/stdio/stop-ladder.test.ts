@@ -151,7 +151,11 @@ describe('servers that are stopped at the same time', () => {
     ]);
     end(last);
     await turn();
-    expect([first, second, last].map(({ result }) => result)).toEqual(Array(3).fill({ gone: true }));
+    expect([first, second, last].map(({ result }) => result)).toEqual([
+      { gone: true },
+      { gone: true },
+      { gone: true },
+    ]);
     expect(clock.pending).toBe(0);
   });
 

@@ -1,5 +1,7 @@
 /** How often the process table is read, with real processes. */
 import { describe, expect, it, vi } from 'vitest';
+import { livingProcesses } from '../../../../src/transports/stdio/process-table.js';
+import { sharedChecks } from '../../../../src/transports/stdio/shared-checks.js';
 import { HandClock } from '../../../support/hand-clock.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { endSessionsAfterEach, faulty, started } from '../../../support/recorded-session.js';
@@ -17,6 +19,15 @@ vi.mock('node:fs', async (original) => {
 });
 
 const SERVERS = 8;
+
+describe('a server that ends in the turn in which the process table was read', () => {
+  it('is not looked up in what was read before its end', () => {
+    const before = livingProcesses();
+    expect(livingProcesses()).toBe(before);
+    sharedChecks(new HandClock()).ended({}, () => {});
+    expect(livingProcesses()).not.toBe(before);
+  });
+});
 
 describe('stdio sessions that are closed at the same time', () => {
   useLeakCheck();

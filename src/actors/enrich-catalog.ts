@@ -23,8 +23,7 @@ export function enrichCatalog(ports: EffectPorts) {
       session.listReads.begin(key.lists);
       const list = async (kind: ExtraKind, method: string): Promise<number | undefined> => {
         try {
-          const read = (inner: AbortSignal): Promise<WholeList> => readList(ports, key, kind, method, inner);
-          return (await withinLimit(ports.clock, signal, key.limitMs, read)).ttlMs;
+          return (await readList(ports, key, kind, method, signal)).ttlMs;
         } catch (error) {
           const why = whyFailed(error, signal);
           if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${method} failed: ${why}`);
@@ -62,7 +61,8 @@ async function readList(
     limitMs: key.limitMs,
     limits: ports.servers.settings(key.name).limits,
   };
-  const read = isDeclared ? await listAll(client, ports.clock, request, signal) : NOTHING;
+  const readAll = (inner: AbortSignal): Promise<WholeList> => listAll(client, ports.clock, request, inner);
+  const read = isDeclared ? await withinLimit(ports.clock, signal, key.limitMs, readAll) : NOTHING;
   // Many servers with resources have no templates, and no method for them.
   const whole = kind === 'resourceTemplates' ? read : refusalAsProblem(request, read);
   signal.throwIfAborted();

@@ -34,7 +34,7 @@ export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
           folder,
           elsewhere,
           place,
-          cacheKey: servers.cacheKey(name),
+          cacheKey: cache && servers.cacheKey(name),
           reviewed: reviews?.target(name),
         },
       );

@@ -1,6 +1,7 @@
 /** Sends a new session what hosts have requested from earlier sessions: the log level and the subscriptions. */
 import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
 import { withinLimit } from '../async/timers.js';
+import type { Pending } from '../requests/session-preferences.js';
 import { whyFailed } from './effect.js';
 import { diagnose, type EffectPorts, requireClient } from './effect-ports.js';
 
@@ -17,8 +18,14 @@ export async function restorePreferences(
   signal: AbortSignal,
 ): Promise<void> {
   const failures: string[] = [];
+  if (signal.aborted) return;
   try {
-    await withinLimit(ports.clock, signal, key.limitMs, (inner) => restoreAll(ports, key, inner, failures));
+    const { session } = requireClient(ports, key);
+    const pending = ports.wishes.takePending(session);
+    if (pending === undefined) return;
+    await withinLimit(ports.clock, signal, key.limitMs, (inner) =>
+      restoreAll(ports, key, pending, inner, failures),
+    );
   } catch (error) {
     const why = whyFailed(error, signal);
     if (why === undefined) return;
@@ -33,12 +40,12 @@ export async function restorePreferences(
 async function restoreAll(
   ports: EffectPorts,
   key: BoundedSessionInput,
+  { level, uris }: Pending,
   signal: AbortSignal,
   failures: string[],
 ): Promise<void> {
   const { session, client } = requireClient(ports, key);
   const { logging, resources } = session.capabilities;
-  const { level, uris } = ports.wishes.takePending(session);
   const ask = async (method: string, params: Record<string, unknown>, what: string): Promise<void> => {
     try {
       await client.request(method, params, { signal });

@@ -20,7 +20,7 @@ interface Known {
   uris: ReadonlySet<string>;
 }
 
-const NO_URIS: ReadonlySet<string> = new Set();
+const KNOWS_NOTHING: Readonly<Known> = { level: undefined, uris: new Set() };
 
 export class SessionPreferences {
   readonly #subscriptions = new Map<string, Set<string>>();
@@ -57,16 +57,16 @@ export class SessionPreferences {
     this.#levelOfAll = level;
   }
 
-  /** What the session does not know yet; from now on it counts as known. */
-  takePending(session: Session): Pending {
+  /** What the session does not know yet; from now on it counts as known. Undefined if it knows everything. */
+  takePending(session: Session): Pending | undefined {
     const { name } = session.key;
-    const known = this.#knownOf(session);
+    const known = this.#known.get(session) ?? KNOWS_NOTHING;
     const wished = this.#levels.get(name) ?? this.#levelOfAll;
     const level = wished === known.level ? undefined : wished;
     const uris = [...(this.#subscriptions.get(name) ?? [])].filter((uri) => !known.uris.has(uri));
-    known.level = wished;
-    if (uris.length > 0) known.uris = new Set([...known.uris, ...uris]);
-    return { level, uris };
+    if (wished !== known.level || uris.length > 0)
+      this.#known.set(session, { level: wished, uris: new Set([...known.uris, ...uris]) });
+    return level === undefined && uris.length === 0 ? undefined : { level, uris };
   }
 
   forget(server: string): void {
@@ -75,7 +75,7 @@ export class SessionPreferences {
   }
 
   #knownOf(session: Session): Known {
-    const known = this.#known.get(session) ?? { level: undefined, uris: NO_URIS };
+    const known = this.#known.get(session) ?? { ...KNOWS_NOTHING };
     this.#known.set(session, known);
     return known;
   }

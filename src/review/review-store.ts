@@ -74,6 +74,8 @@ export interface OwnReviewStore {
   readonly store: ReviewStore;
   /** Called when a server is removed; it may come back. Undefined for a store of the host. */
   readonly gone?: ((server: ReviewedServer) => void) | undefined;
+  /** Whether anything of the server is accepted. Undefined for a store of the host. */
+  readonly knows?: ((server: ReviewedServer) => boolean) | undefined;
 }
 
 /** A store whose size does not grow with removed servers. */
@@ -102,6 +104,7 @@ export function createOwnReviewStore(): OwnReviewStore {
         servers.delete(oldest);
       }
     },
+    knows: (server) => servers.size > 0 && servers.has(server.hash),
   };
 }
 

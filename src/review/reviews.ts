@@ -4,7 +4,9 @@
  *
  * W1. Only the chart of each server decides which tools are held; the mode decides what follows. With `report` no tool
  *     is hidden, so cached lists can wait for their verdict until everything has started.
- * W2. Tools that the entry's filter hides are judged, but nothing is published about them.
+ * W2. The first list of a server that the troupe's own store does not know is accepted in any case. With `report`, it is judged
+ *     only when something differs from it: until then, a connection has no review, and no fingerprints of its tools.
+ * W3. Tools that the entry's filter hides are judged, but nothing is published about them.
  *
  * Longer than 300 lines because it is the only object that the runtime asks about reviews; its methods are short.
  */
@@ -44,6 +46,8 @@ const READY_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
+/** The state of a review whose list is accepted. */
+const NOTHING_HELD: StateValue = { judged: 'clear' };
 
 type ReviewEventBody = Extract<LifecycleEventBody, { type: 'tool.held' | 'tool.accepted' | 'diagnostic' }>;
 /** The event without its session. */
@@ -81,6 +85,8 @@ export class Reviews {
   readonly #servers = new Map<string, ServerReview>();
   /** Lists that wait for their judgment, the oldest first. */
   #waiting: Listed[] = [];
+  /** First lists from which nothing differs so far (W2), by server. */
+  readonly #first = new Map<string, Listed & { readonly of: ReviewedServer }>();
   /** The function that ends the store's watch; undefined before the watch was requested. */
   #watching: (() => void) | null | undefined;
 
@@ -105,6 +111,14 @@ export class Reviews {
   listed(server: string, tools: readonly Tool[], of?: ReviewedServer): void {
     const { mode, lifetime } = this.#ports;
     if (mode === 'off' || lifetime.isClosed) return;
+    const target = of ?? this.target(server);
+    const first = this.#first.get(server);
+    if (first?.tools === tools && (first.of === target || first.of.hash === target?.hash)) return;
+    if (first === undefined && target !== undefined && this.#isUnknown(server, target) && tools.length > 0) {
+      this.#first.set(server, { server, of: target, tools });
+      return;
+    }
+    this.#judgeFirst(server);
     this.#waiting.push({ server, of, tools });
     if (lifetime.hasStarted || this.#holds) this.#judgeWaiting((each) => each.server === server);
   }
@@ -121,7 +135,7 @@ export class Reviews {
 
   /** The state of a server's review; undefined before its first list, and if it is not reviewed. */
   state(server: string): StateValue | undefined {
-    return this.#servers.get(server)?.state;
+    return this.#first.has(server) ? NOTHING_HELD : this.#servers.get(server)?.state;
   }
 
   /** Names of the hidden tools of a server; the same set until it changes. */
@@ -149,6 +163,7 @@ export class Reviews {
   /** See `Review.accept`. */
   async accept(wanted: ToolToAccept): Promise<boolean> {
     const { server, tool, fingerprint } = wanted;
+    this.#judgeFirst(server);
     this.#judgeWaiting();
     const review = this.#servers.get(server);
     await review?.judged();
@@ -172,6 +187,7 @@ export class Reviews {
   /** Forgets a removed server; its accepted tools stay in the store in case it comes back. */
   forget(server: string): void {
     this.#waiting = this.#waiting.filter((each) => each.server !== server);
+    this.#first.delete(server);
     this.#servers.get(server)?.stop();
     this.#servers.delete(server);
   }
@@ -200,6 +216,18 @@ export class Reviews {
     return this.#ports.mode === 'hold-changes';
   }
 
+  /** Whether its first list is still to come, and accepted in any case. */
+  #isUnknown(server: string, target: ReviewedServer): boolean {
+    const { knows } = this.#ports;
+    return !this.#holds && !this.#servers.has(server) && knows?.(target) === false;
+  }
+
+  #judgeFirst(server: string): void {
+    const first = this.#first.get(server);
+    this.#first.delete(server);
+    if (first !== undefined) this.#judge(first);
+  }
+
   #judge({ server, of, tools }: Listed): void {
     this.#reviewOf(server, of ?? this.target(server))?.listed(tools);
   }
@@ -223,7 +251,7 @@ export class Reviews {
     if (target === undefined || before?.server.hash === target.hash) return before;
     before?.stop();
     if (this.#watching === undefined) this.#watching = this.#watch();
-    const review = new ServerReview(target, this.#ofServers);
+    const review = new ServerReview({ server: target.server, hash: target.hash }, this.#ofServers);
     this.#servers.set(server, review);
     return review;
   }

@@ -144,10 +144,12 @@ export function compose(given: TroupeOptions, internals: TroupeInternals): Troup
     clock,
   );
 
-  const declared = (server: string): Declared => ({
-    clientInfo: options.clientInfo ?? PACKAGE,
-    capabilities: internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
-  });
+  const clientInfo = options.clientInfo ?? PACKAGE;
+  const own = { clientInfo, capabilities: clientCapabilities(options.handlers, options.capabilities) };
+  const declared = (server: string): Declared => {
+    const capabilities = internals.declares?.(server);
+    return capabilities === undefined ? own : { clientInfo, capabilities };
+  };
   const reader = new ConfigReader(options, trustedEntries, publish, internals.load);
   const servers = new Servers({
     terms: {

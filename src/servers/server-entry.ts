@@ -12,7 +12,7 @@ import {
 } from '../config/entry/effective-settings.js';
 import { targetOf } from '../config/diff.js';
 import { hashOf } from '../json/json-hash.js';
-import { targetHash } from './lists-key.js';
+import { listsKey, targetHash, type Declared } from './lists-key.js';
 import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
@@ -47,7 +47,7 @@ export interface Resolved {
 export class ServerEntry {
   /** The settings of the entry, or the ones of the host if the entry was refused. */
   readonly settings: EffectiveSettings;
-  #cacheKey: string | undefined;
+  #listsKey: { readonly client: Declared; readonly key: string } | undefined;
   /** The files that the entry runs, as they were last read. */
   #contents: Contents | undefined;
 
@@ -66,13 +66,15 @@ export class ServerEntry {
   }
 
   /**
-   * A hash of the server's name and of its unexpanded command or address, for the key under which its lists are cached.
+   * The key under which its lists are cached; depends on its name, its unexpanded command or address, and what the host declares.
    * Undefined for a server object of this process, which has no content to hash.
    */
-  get cacheKey(): string | undefined {
+  listsKey(client: Declared): string | undefined {
     const { row } = this;
     if ('failure' in row || 'server' in row.config) return undefined;
-    return (this.#cacheKey ??= targetHash(row));
+    if (this.#listsKey?.client !== client)
+      this.#listsKey = { client, key: listsKey(targetHash(row), client) };
+    return this.#listsKey.key;
   }
 
   /** What a person is asked to trust; undefined if the entry needs no trust. */
@@ -178,13 +180,25 @@ const known = new WeakMap<ServerRow, ReviewedServer>();
  */
 export function toReviewedServer(row: ServerRow | undefined): ReviewedServer | undefined {
   if (row === undefined || 'failure' in row) return undefined;
-  const reviewed = known.get(row) ?? make(row);
+  const reviewed = known.get(row) ?? new ReviewedEntry(row);
   known.set(row, reviewed);
   return reviewed;
 }
 
-function make(row: ServerSpec): ReviewedServer {
-  const { name, scope, baseDir } = row;
-  const target = targetOf({ ...row, baseDir: scope === 'project' ? baseDir : '' });
-  return { server: name, hash: hashOf({ name, target }) };
+/** Computes the hash when it is first read: most lists are never compared. */
+class ReviewedEntry implements ReviewedServer {
+  readonly server: string;
+  readonly #spec: ServerSpec;
+  #hash: string | undefined;
+
+  constructor(spec: ServerSpec) {
+    this.server = spec.name;
+    this.#spec = spec;
+  }
+
+  get hash(): string {
+    const { name, scope, baseDir } = this.#spec;
+    const folder = scope === 'project' ? baseDir : '';
+    return (this.#hash ??= hashOf({ name, target: targetOf({ ...this.#spec, baseDir: folder }) }));
+  }
 }

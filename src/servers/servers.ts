@@ -17,7 +17,7 @@ import { NO_FILTER, type ToolFilter } from '../config/entry/tool-filter.js';
 import { isSameList } from '../catalog/list-diff.js';
 import type { ConfigReader, HostServers } from './config-reader.js';
 import { diffServers, type ConfigDiff } from '../config/diff.js';
-import { listsKey, type Declared } from './lists-key.js';
+import type { Declared } from './lists-key.js';
 import type { LoadedConfig } from './load-config.js';
 import type { ServerRow } from '../config/entry/server-spec.js';
 import type { Connection } from './connection.js';
@@ -37,7 +37,7 @@ export interface ServersParts {
   readonly reader: ConfigReader;
   readonly manager: ManagerInput;
   readonly fleet?: Fleet | undefined;
-  /** What the handshake with a server says about the host. */
+  /** What the handshake with a server says about the host; the same object until that changes. */
   readonly declared: (server: string) => Declared;
   /** What the servers share. It needs the servers itself, so it is read only when the first server is created. */
   readonly runtime: () => Runtime;
@@ -220,8 +220,7 @@ export class Servers implements ConfiguredServers, CachedServers {
 
   /** A server may offer other lists to a host that can do other things for it. */
   cacheKey(name: string): string | undefined {
-    const target = this.get(name)?.entry.cacheKey;
-    return target === undefined ? undefined : listsKey(target, this.#parts.declared(name));
+    return this.get(name)?.entry.listsKey(this.#parts.declared(name));
   }
 
   async isTrusted(name: string): Promise<boolean> {

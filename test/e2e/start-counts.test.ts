@@ -54,6 +54,6 @@ describe('a start over stdio', () => {
   });
 
   it('sets few timers for a server', () => {
-    expect(perServer('timers')).toBeLessThanOrEqual(11);
+    expect(perServer('timers')).toBeLessThanOrEqual(6);
   });
 });

@@ -45,8 +45,8 @@ export function resolveAliases(fields: RawEntry): RawEntry {
 }
 
 export function reportDoubles(entry: RawEntry, report: Report): void {
-  for (const [field] of FIELD_ROWS) {
-    const [first, second] = spellings(field).filter((spelling) => isPresent(entry[spelling]));
+  for (const names of SEVERAL_NAMES) {
+    const [first, second] = names.filter((spelling) => isPresent(entry[spelling]));
     if (second !== undefined)
       report([second], 'conflicting-fields', `means the same as '${first}'; keep one of them`);
   }
@@ -112,8 +112,14 @@ export function meantField(field: string, others: readonly string[] = []): strin
   return meant === undefined ? undefined : meaningOf(meant);
 }
 
+/** The names of each field, its own first. */
+const NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  FIELD_ROWS.map(([name, { aliases = [] }]) => [name, [name, ...aliases]]),
+);
+const SEVERAL_NAMES = [...NAMES.values()].filter(({ length }) => length > 1);
+
 function spellings(field: string): readonly string[] {
-  return [field, ...(FIELD_ROWS.find(([name]) => name === field)?.[1].aliases ?? [])];
+  return NAMES.get(field) ?? [field];
 }
 
 function meaningOf(name: string): string {

@@ -211,7 +211,7 @@ function literalProblem(path: Path, parts: readonly Part[]): TextProblem | undef
  * The transport by the entry's `type`, else by its fields. Undefined, with a report, if the entry says nothing or
  * contradicts itself.
  */
-function chooseTransport(entry: RawEntry, report: Report): EntryTransport | undefined {
+function chooseTransport(entry: RawEntry, report: Report): WrittenTransport | undefined {
   const type = writtenAs(entry, 'type');
   return type === undefined ? byFields(entry, report) : byType(entry, type, report);
 }
@@ -219,19 +219,25 @@ function chooseTransport(entry: RawEntry, report: Report): EntryTransport | unde
 /** Fields that are an error, and not only a warning, on the wrong transport: the server relies on what they send. */
 const MUST_APPLY: ReadonlySet<string> = new Set(['forwardHeaders', 'only']);
 
+type WrittenTransport = Exclude<EntryTransport, 'in-process'>;
+
+const fieldsWithout = (transport: WrittenTransport): readonly string[] =>
+  FIELD_ROWS.filter(([, { transports }]) => !transports.includes(transport)).map(([field]) => field);
+
+const IDLE_FIELDS = { stdio: fieldsWithout('stdio'), http: fieldsWithout('http') };
+
 /** Reports fields that do not apply to this transport. */
-function reportIdleFields(entry: RawEntry, transport: EntryTransport, report: Report): void {
+function reportIdleFields(entry: RawEntry, transport: WrittenTransport, report: Report): void {
   const kind = transport === 'stdio' ? 'a stdio server' : 'a server reached over HTTP';
-  for (const [field, { transports }] of FIELD_ROWS) {
+  for (const field of IDLE_FIELDS[transport]) {
     const written = writtenAs(entry, field);
-    if (written === undefined || transports.includes(transport) || isEmptyCollection(entry[written]))
-      continue;
+    if (written === undefined || isEmptyCollection(entry[written])) continue;
     if (MUST_APPLY.has(field)) report([written], 'inapplicable-field', `does not apply to ${kind}`);
     else report([written], 'inapplicable-field', `is ignored: it does not apply to ${kind}`, 'warning');
   }
 }
 
-function byFields(entry: RawEntry, report: Report): EntryTransport | undefined {
+function byFields(entry: RawEntry, report: Report): WrittenTransport | undefined {
   const command = writtenAs(entry, 'command');
   const url = writtenAs(entry, 'url');
   if (command !== undefined && url !== undefined) {
@@ -261,7 +267,7 @@ function holdsEntries(entry: RawEntry): boolean {
   return values.length > 0 && values.every(isEntry);
 }
 
-function byType(entry: RawEntry, typeField: string, report: Report): EntryTransport | undefined {
+function byType(entry: RawEntry, typeField: string, report: Report): WrittenTransport | undefined {
   const type = entry[typeField];
   if (!isTransportType(type)) return undefined;
   const transport = TRANSPORT_TYPES[type] === 'stdio' ? 'stdio' : 'http';

@@ -29,7 +29,7 @@ const START_FIELD = 19;
 
 let snapshot: readonly LivingProcess[] | undefined;
 
-/** As `readProcesses`, but read at most once per turn of the event loop, however many servers end at the same time. */
+/** As `readProcesses`, but read at most once per turn of the event loop, unless it is forgotten. */
 export function livingProcesses(): readonly LivingProcess[] | undefined {
   if (snapshot === undefined) {
     snapshot = readProcesses();
@@ -38,6 +38,11 @@ export function livingProcesses(): readonly LivingProcess[] | undefined {
     });
   }
   return snapshot;
+}
+
+/** What was read before the end of a process does not show what the process has left. */
+export function forgetProcesses(): void {
+  snapshot = undefined;
 }
 
 /** Undefined if the table cannot be read (no free file descriptor, no `ps`, Windows). */

@@ -108,16 +108,18 @@ function send(target: number, signal: NodeJS.Signals): void {
 
 interface Reading {
   readonly owner: string;
+  readonly table: readonly LivingProcess[] | undefined;
   readonly bySession: ReadonlyMap<string, readonly LivingProcess[]>;
 }
 
 let reading: Reading | undefined;
 
-/** The environments are read at most once per turn of the event loop, however many sessions end at the same time. */
+/** The environments are read once for each reading of the process table, however many sessions ask. */
 export function processesOf(mark: SessionMark): readonly LivingProcess[] {
   const owner = mark[OWNER_VARIABLE];
-  if (reading?.owner !== owner) {
-    reading = { owner, bySession: readMarks(owner) };
+  const table = livingProcesses();
+  if (reading?.owner !== owner || reading.table !== table) {
+    reading = { owner, table, bySession: readMarks(owner, table) };
     setImmediate(() => {
       reading = undefined;
     });
@@ -125,10 +127,10 @@ export function processesOf(mark: SessionMark): readonly LivingProcess[] {
   return reading.bySession.get(mark[SESSION_VARIABLE]) ?? [];
 }
 
-function readMarks(owner: string): Reading['bySession'] {
+function readMarks(owner: string, table: Reading['table'] = []): Reading['bySession'] {
   const bySession = new Map<string, LivingProcess[]>();
   const since = startOfOwner(owner);
-  for (const each of livingProcesses() ?? []) {
+  for (const each of table) {
     // The children of the host are servers and the guard. No other process of a session has this parent.
     const isCandidate = each.parent !== process.pid && (each.start ?? since) >= since;
     const variables = isCandidate ? environmentOf(each.pid) : [];

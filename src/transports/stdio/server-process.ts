@@ -120,8 +120,9 @@ export class ServerProcess {
       endInput: () => this.#writes.finish(),
     });
     const exited = (exit: ProcessExit): void => {
-      if (!tree.isAlive()) void guarded.leave();
-      this.#ladder.leaderEnded();
+      this.#ladder.leaderEnded(() => {
+        if (!tree.isAlive()) void guarded.leave();
+      });
       this.#end.exited(exit);
     };
     child.on('exit', (code, signal) => exited({ code, signal }));

@@ -6,10 +6,12 @@
  * L1. It ends as soon as nothing of the tree is alive, at every rung.
  * L2. It is bounded: `stdinEndMs` + `termMs` + `KILL_LIMIT_MS`.
  * L3. `kill` ends the tree by force before it returns, at any time, and the waiting of the other rungs ends.
+ * L4. Servers that end shortly after each other are looked up in the process table together (`shared-checks.ts`).
  */
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import type { ProcessTree } from './process-tree.js';
+import { sharedChecks } from './shared-checks.js';
 
 export interface StopLadderOptions {
   readonly tree: ProcessTree;
@@ -25,14 +27,47 @@ const POLL_MS = 20;
 export class StopLadder {
   readonly #options: StopLadderOptions;
   #hurried = false;
+  #isRunning = false;
   #wake = (): void => {};
 
   constructor(options: StopLadderOptions) {
     this.#options = options;
   }
 
+  /** Whether `run` has begun and not ended. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   /** Resolves to whether nothing of the tree is left. Runs once. */
   async run(): Promise<boolean> {
+    const { tree, clock } = this.#options;
+    const checks = sharedChecks(clock);
+    this.#isRunning = true;
+    if (tree.leaderAlive) checks.begin(this);
+    try {
+      return await this.#climb();
+    } finally {
+      this.#isRunning = false;
+      checks.giveUp(this);
+    }
+  }
+
+  kill(): void {
+    this.#hurried = true;
+    this.#options.tree.kill();
+    this.#wake();
+  }
+
+  /** The spawned process has ended: the next check, which need not wait for its time, is made together with others. */
+  leaderEnded(check: () => void = () => {}): void {
+    sharedChecks(this.#options.clock).ended(this, () => {
+      check();
+      this.#wake();
+    });
+  }
+
+  async #climb(): Promise<boolean> {
     const { tree, endInput, policy } = this.#options;
     const hadLeader = tree.leaderAlive;
     if (hadLeader) tree.takeStock();
@@ -42,17 +77,6 @@ export class StopLadder {
     if (!this.#hurried) tree.signal('SIGTERM');
     if (await this.#goneWithin(policy.termMs)) return true;
     return this.#killUntilGone();
-  }
-
-  kill(): void {
-    this.#hurried = true;
-    this.#options.tree.kill();
-    this.#wake();
-  }
-
-  /** The spawned process has ended: the next check is made at once. */
-  leaderEnded(): void {
-    this.#wake();
   }
 
   async #goneWithin(ms: number): Promise<boolean> {

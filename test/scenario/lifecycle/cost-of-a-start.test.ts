@@ -1,6 +1,6 @@
 /**
- * What one more server adds to a start, as counts: a start of many servers is slow if each needs one actor, event, timer or file
- * operation more. A change that raises a count on purpose changes the number here.
+ * What one more server adds to a start, as counts: a start of many servers is slow if each needs one actor, event, timer, hash or
+ * file operation more. A change that raises a count on purpose changes the number here.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,18 @@ vi.mock('node:fs/promises', async (original) => {
       typeof work === 'function' ? counted(name, work as (...args: unknown[]) => unknown) : work,
     ]),
   );
+});
+
+/** Calls of `hash`. Mocked because they are what is counted. */
+const hashes = vi.hoisted(() => ({ count: 0 }));
+
+vi.mock('node:crypto', async (original) => {
+  const real = await original<typeof import('node:crypto')>();
+  const hash = (...args: Parameters<typeof real.hash>): unknown => {
+    hashes.count += 1;
+    return real.hash(...args);
+  };
+  return { ...real, hash };
 });
 
 interface Inspected {
@@ -81,8 +93,9 @@ describe('one more server in a start', () => {
       },
     });
     files.clear();
+    hashes.count = 0;
     await troupe.start();
-    const start = { ...seen, timers, ...Object.fromEntries(files) };
+    const start = { ...seen, timers, hashes: hashes.count, ...Object.fromEntries(files) };
     files.clear();
     await clock.advance(100);
     await vi.waitUntil(() => files.get('rename') === count, { timeout: WAIT_LIMIT_MS });
@@ -99,10 +112,16 @@ describe('one more server in a start', () => {
     return Object.fromEntries(growth.filter(([, each]) => each !== 0));
   }
 
-  it('adds these actors, events, timers and file operations, and its list is written after the start.', async () => {
+  it('adds these actors, events, timers, hashes and file operations, and its list is written after the start.', async () => {
     const few = await started(2);
     const many = await started(12);
-    expect(perServer(few.start, many.start, 10)).toEqual({ actors: 8, events: 22, timers: 11, stat: 1 });
+    expect(perServer(few.start, many.start, 10)).toEqual({
+      actors: 8,
+      events: 22,
+      timers: 6,
+      hashes: 4,
+      stat: 1,
+    });
     expect(perServer(few.after, many.after, 10)).toEqual({ writeFile: 1, chmod: 1, rename: 1 });
   });
 });

@@ -20,7 +20,11 @@ class FakeTree implements ProcessTree {
     this.log.push(`${this.#clock.now()} ${what}`);
   }
 
+  /** Checks after the end of the leader: only these look at other processes. */
+  looks = 0;
+
   isAlive(): boolean {
+    if (!this.leaderAlive) this.looks += 1;
     return this.leaderAlive || this.helperAlive;
   }
 
@@ -40,13 +44,15 @@ class FakeTree implements ProcessTree {
   }
 }
 
-function climb(prepare: (tree: FakeTree) => void = () => {}): {
+function climb(
+  prepare: (tree: FakeTree) => void = () => {},
+  clock = new HandClock(),
+): {
   tree: FakeTree;
   clock: HandClock;
   ladder: StopLadder;
   result: { gone?: boolean };
 } {
-  const clock = new HandClock();
   const tree = new FakeTree(clock);
   prepare(tree);
   const endInput = (): void => tree.note('end input');
@@ -123,5 +129,66 @@ describe('the stop ladder', () => {
     await clock.advance(100);
     expect(result).toEqual({ gone: false });
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe('servers that are stopped at the same time', () => {
+  const end = ({ tree, ladder }: ReturnType<typeof climb>): void => {
+    tree.leaderAlive = false;
+    ladder.leaderEnded();
+  };
+
+  it('are looked up together when the last of them has ended', async () => {
+    const clock = new HandClock();
+    const [first, second, last] = [climb(undefined, clock), climb(undefined, clock), climb(undefined, clock)];
+    end(first);
+    await turn();
+    end(second);
+    await turn();
+    expect([first, second].map(({ tree, result }) => [tree.looks, result])).toEqual([
+      [0, {}],
+      [0, {}],
+    ]);
+    end(last);
+    await turn();
+    expect([first, second, last].map(({ result }) => result)).toEqual([
+      { gone: true },
+      { gone: true },
+      { gone: true },
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('wait for one that stays no longer than survivors are looked for', async () => {
+    const clock = new HandClock();
+    const [quick, slow] = [climb(undefined, clock), climb(undefined, clock)];
+    end(quick);
+    await clock.advance(19);
+    expect(quick.result).toEqual({});
+    await clock.advance(1);
+    expect(quick.result).toEqual({ gone: true });
+    expect(slow.result).toEqual({});
+    end(slow);
+    await turn();
+    expect(slow.result).toEqual({ gone: true });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('do not wait for one that is given up', async () => {
+    const clock = new HandClock();
+    const stubborn = climb((tree) => (tree.deafTo = ['SIGTERM', 'SIGKILL']), clock);
+    await clock.advance(3_995);
+    const late = climb(undefined, clock);
+    end(late);
+    await clock.advance(15);
+    expect([stubborn.result, late.result]).toEqual([{ gone: false }, { gone: true }]);
+  });
+
+  it('do not wait for servers of a host with another clock', async () => {
+    const other = climb();
+    const own = climb();
+    end(own);
+    await turn();
+    expect([own.result, other.result]).toEqual([{ gone: true }, {}]);
   });
 });

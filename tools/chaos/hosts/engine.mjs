@@ -2,23 +2,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.mjs';
 
 const READY = { redis: /Ready to accept/, nats: /Server is ready/ };
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 export async function openEngine(kind) {
-  const folder = mkdtempSync(join(tmpdir(), 'only-one-engine-'));
+  const folder = mkdtempSync(join(tmpdir(), 'chaos-engine-'));
   const port = await freePort();
   const data = join(folder, 'data');
   mkdirSync(data);

@@ -1,0 +1,43 @@
+/**
+ * A host of the fleet: a gateway that serves HTTP, and a program that embeds its troupe and calls tools itself. Its argument has the
+ * engine, the port, the address for other hosts, and the files of the servers. Answers each message of its parent, which is a
+ * call, with the outcome. SIGTERM drains it.
+ */
+import { fileURLToPath } from 'node:url';
+import { createFleet } from 'mcp-troupe/fleet';
+import { createGateway, serveHttp } from 'mcp-troupe/gateway';
+import { connectEngine } from '../hosts/connect-engine.mjs';
+import { outcomeOfError, outcomeOfResult } from './outcome.mjs';
+
+const { kind, enginePort, port, address, publicUrl, leaseMs, callTimeoutMs, journal, beats } = JSON.parse(
+  process.argv[2],
+);
+const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
+const entry = (...files) => ({ command: process.execPath, args: [SERVER, ...files], callTimeoutMs });
+
+const engine = await connectEngine(kind, enginePort);
+const fleet = createFleet({ engine, key: '07'.repeat(32), address, serverLeaseMs: leaseMs });
+const servers = { plain: entry(journal), once: { ...entry(journal, beats), only: 'fleet' } };
+const gateway = createGateway({ servers, fleet });
+const service = await serveHttp(gateway, { port, publicUrl });
+
+async function call({ id, server, ms }) {
+  try {
+    const result = await gateway.troupe.connection(server).callTool('slow', { id, ms });
+    return outcomeOfResult(result, id);
+  } catch (error) {
+    return outcomeOfError(error);
+  }
+}
+
+process.on('message', async (asked) => process.send({ id: asked.id, ...(await call(asked)) }));
+process.on('disconnect', () => process.exit(1));
+process.once('SIGTERM', async () => {
+  service.drain();
+  await service.close();
+  await gateway.close();
+  await engine.close();
+  process.exit(0);
+});
+await gateway.start();
+process.send({ isReady: true });

@@ -22,18 +22,18 @@ const HEAD = row('fault', [
   ...['median', 'most', 'once median', 'once most'],
 ]);
 
-async function run({ engine, faults, rounds, seed }, say) {
+async function run({ engine, faults, rounds, seed }, say, report) {
   say(HEAD);
   const random = new SeededRandom(seed);
   const results = [];
   for (const fault of faults) {
-    const result = { fault, ...(await hit(fault, { engine, rounds, random })) };
-    results.push(result);
-    const { calls, succeeded, notDelivered, unknown, gaveUp, lost, pauses, oncePauses } = result;
+    const { problems, ...figures } = await hit(fault, { engine, rounds, random });
+    results.push({ fault, ...figures });
+    const { calls, succeeded, notDelivered, unknown, gaveUp, lost, pauses, oncePauses } = figures;
     say(row(fault, [calls, succeeded, notDelivered, unknown, gaveUp, lost, ...pauses, ...oncePauses]));
+    for (const problem of problems) report(`${fault}: ${problem}`);
   }
-  const problems = results.flatMap(({ fault, problems: own }) => own.map((text) => `${fault}: ${text}`));
-  return { problems, figures: { results } };
+  return { results };
 }
 
 /** All rounds of one fault. */

@@ -9,8 +9,10 @@ export const usageOfOptions = (faults) => `  --engine E     redis (default) or n
   --json         print the figures as JSON
   --help         print this text
 
-Exit codes: 0 passed, 1 failed, 2 wrong arguments.
+Exit codes: 0 passed, 1 failed, 2 wrong arguments, 130 interrupted.
 `;
+
+const INTERRUPTED = 130;
 
 class UsageError extends Error {}
 
@@ -59,7 +61,7 @@ function read(args, known, numbers) {
 
 /** One line of a table. */
 export const row = (name, cells) =>
-  [name.padEnd(20), ...cells.map((cell) => String(cell ?? '-').padStart(11))].join('');
+  [name.padEnd(20), ...cells.map((cell) => String(cell ?? '-').padStart(12))].join('');
 
 /** The middle and the largest of some numbers; undefined without any. */
 export function middleAndMost(numbers) {
@@ -68,8 +70,8 @@ export function middleAndMost(numbers) {
 }
 
 /**
- * Runs the command. `run` gets the arguments and a function that prints a line, and resolves with `problems` (sentences: none if it
- * passed) and the `figures` for `--json`. `numbers` are further options: name → `{ low, high, standard }`.
+ * Runs the command. `run` gets the arguments, a function that prints a line, and one that reports what is wrong; it resolves with the
+ * figures for `--json`. `numbers` are further options: name → `{ low, high, standard }`.
  */
 export async function command({ usage, faults, numbers = {}, run }) {
   try {
@@ -81,10 +83,15 @@ export async function command({ usage, faults, numbers = {}, run }) {
     const { json, engine, rounds, seed } = given;
     const say = (text) => (json ? process.stderr : process.stdout).write(`${text}\n`);
     say(`seed ${seed}: ${engine}, ${rounds} round(s) of each fault; times in ms`);
-    const { problems, figures } = await run(given, say);
+    // Hosts end with their parent, and the engine by its `exit`.
+    process.once('SIGINT', () => process.exit(INTERRUPTED));
+    const problems = [];
+    const figures = await run(given, say, (problem) => {
+      problems.push(problem);
+      say(`  ${problem}`);
+    });
     const passed = problems.length === 0;
-    if (json) console.log(JSON.stringify({ passed, seed, engine, rounds, ...figures }, undefined, 2));
-    for (const problem of problems) say(`  ${problem}`);
+    if (json) console.log(JSON.stringify({ passed, problems, seed, engine, rounds, ...figures }, undefined, 2));
     const again = ['engine', 'faults', 'rounds', 'seed', ...Object.keys(numbers)];
     const options = again.map((name) => `--${name} '${given[name]}'`).join(' ');
     say(passed ? 'passed' : `failed; again: ${options}`);

@@ -32,6 +32,11 @@ export async function openEngine(kind) {
         ]
       : ['nats-server', '-c', configuration];
   let child;
+  const clear = () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', clear);
   const engine = {
     port,
     signal: (name) => child.kill(name),
@@ -62,7 +67,8 @@ export async function openEngine(kind) {
     },
     async remove() {
       await engine.end();
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', clear);
+      clear();
     },
   };
   await engine.start();

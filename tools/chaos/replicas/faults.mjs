@@ -8,6 +8,9 @@ const BEYOND_PRESENCE_MS = 18_000;
 /** The checks of a balancer take this long to find that a replica does not answer. */
 const NOTICED_AFTER_MS = 2_000;
 
+/** Longer than hosts wait for an answer. */
+const BEYOND_CALLS_MS = 8_000;
+
 const never = () => false;
 const isOfOnce = ({ server }) => server === 'once';
 const isOfSession = ({ client }) => client.startsWith('v1');
@@ -98,7 +101,7 @@ export const FAULTS = {
     losesSessions: false,
     async run(scene) {
       scene.cutPeers();
-      await beyondLease(scene);
+      await scene.pause(BEYOND_CALLS_MS);
       scene.joinPeers();
     },
   },

@@ -17,8 +17,8 @@ const OUTCOMES = {
 };
 /** Of requests that the SDKs gave up. */
 const GAVE_UP = new Set([-32001, 'REQUEST_TIMEOUT']);
-/** Nobody took the request, or its host was not reached. */
-const UNAVAILABLE = 503;
+/** Statuses that say that nothing was done: the request did not arrive whole in time, or no host took it. */
+const NOTHING_DONE = new Set([408, 503]);
 const NO_SESSION = 404;
 
 export function outcomeOfResult(result, id) {
@@ -36,7 +36,7 @@ export function outcomeOfError(error) {
   if (GAVE_UP.has(code)) return { outcome: 'gave-up', about };
   if (Object.hasOwn(OUTCOMES, code)) return { outcome: OUTCOMES[code], about };
   if (status === NO_SESSION) return { outcome: 'not-delivered', about, isSessionOver: true };
-  if (status === UNAVAILABLE) return { outcome: 'not-delivered', about };
+  if (NOTHING_DONE.has(status)) return { outcome: 'not-delivered', about };
   if (JSON.stringify([message, data ?? {}]).includes('outcome-unknown')) return { outcome: 'unknown', about };
   if (data?.tool !== undefined) return { outcome: 'not-delivered', about };
   return { outcome: isBroken(error) ? 'unknown' : 'unclear', about };

@@ -33,6 +33,7 @@ describe('The outcome of a call', () => {
     ['a session that is over (v1)', new StreamableHTTPError(404, 'over'), 'not-delivered'],
     ['a session that is over (v2)', http(404, 'over'), 'not-delivered'],
     ['a host that is not reached', new StreamableHTTPError(503, 'none'), 'not-delivered'],
+    ['a request that did not arrive whole', new StreamableHTTPError(408, ''), 'not-delivered'],
     ['a broken way to another host (v1)', new StreamableHTTPError(502, `Error: ${UNKNOWN}`), 'unknown'],
     ['a broken way to another host (v2)', http(502, UNKNOWN), 'unknown'],
     ['any other status', http(500, 'Internal error'), 'unclear'],

@@ -38,17 +38,19 @@ async function run({ engine, faults, rounds, seed }, say, report) {
 
 /** All rounds of one fault. */
 async function hit(fault, { engine: kind, rounds, random }) {
-  const { run: hurt, hasPeerLinks, ...terms } = FAULTS[fault];
+  const { run: hurt, victim, hasPeerLinks, ...terms } = FAULTS[fault];
   const scene = await Scene.open({ kind, random, hasPeerLinks });
   const begun = now();
   const times = [];
   const problems = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
+      // In every other round, the fault hits the host that runs the server which may run once.
+      const target = victim && (await scene.find(victim, round % 2 === 0));
       await scene.pause(random.between(0, 1_500));
       const [since, lost] = [now(), scene.lost];
       try {
-        await hurt(scene);
+        await hurt(scene, target);
         await scene.recovered();
       } catch (error) {
         problems.push(error.message);

@@ -2,7 +2,9 @@
 import { parseArgs } from 'node:util';
 
 /** The options of every such command, as its usage shows them. */
-export const usageOfOptions = (faults) => `  --engine E     redis (default) or nats: its server must be installed
+export const usageOfOptions = (
+  faults,
+) => `  --engine E     redis (default) or nats: its server must be installed
   --rounds N     rounds of each fault, 1 to 1000 (default 3)
   --faults LIST  names separated by commas (default: all): ${Object.keys(faults).join(', ')}
   --seed N       seed of the moments of the faults (default: a new one)
@@ -91,7 +93,8 @@ export async function command({ usage, faults, numbers = {}, run }) {
       say(`  ${problem}`);
     });
     const passed = problems.length === 0;
-    if (json) console.log(JSON.stringify({ passed, problems, seed, engine, rounds, ...figures }, undefined, 2));
+    if (json)
+      console.log(JSON.stringify({ passed, problems, seed, engine, rounds, ...figures }, undefined, 2));
     const again = ['engine', 'faults', 'rounds', 'seed', ...Object.keys(numbers)];
     const options = again.map((name) => `--${name} '${given[name]}'`).join(' ');
     say(passed ? 'passed' : `failed; again: ${options}`);

@@ -31,7 +31,12 @@ export class Caller {
     while (!this.#isOver) {
       await client.ready();
       if (this.#isOver) return;
-      const call = { id: `${name}-${server}-${this.calls.length + 1}`, client: name, server, startedAt: now() };
+      const call = {
+        id: `${name}-${server}-${this.calls.length + 1}`,
+        client: name,
+        server,
+        startedAt: now(),
+      };
       this.calls.push(call);
       const { outcome, about } = await client.call(call.id, server, random.between(...WORK_MS));
       Object.assign(call, { outcome, about, settledAt: now() });

@@ -1,15 +1,15 @@
 /**
  * What happens to replicas, to the engine, and to the network between them; and what that may do to calls: which of them may
  * fail (`mayFail`), which may get no answer within the limit of their client (`mayGiveUp`), and whether sessions may be lost.
+ * `victim` says whether the fault is of one replica, or of one host.
  */
 
 /** A host is gone for others after 15 s. */
 const BEYOND_PRESENCE_MS = 18_000;
 /** The checks of a balancer take this long to find that a replica does not answer. */
 const NOTICED_AFTER_MS = 2_000;
-
 /** Longer than hosts wait for an answer. */
-const BEYOND_CALLS_MS = 8_000;
+const BEYOND_CALLS_MS = 10_000;
 
 const never = () => false;
 const isOfOnce = ({ server }) => server === 'once';
@@ -24,29 +24,30 @@ const WITHOUT_ENGINE = { mayFail: isOfOnce, mayGiveUp: never, losesSessions: fal
 
 export const FAULTS = {
   'replica drained': {
+    victim: 'replica',
     mayFail: never,
     mayGiveUp: never,
     losesSessions: false,
-    run: (scene) => scene.drain(scene.anyReplica()),
+    run: (scene, replica) => scene.drain(replica),
   },
   'replica killed': {
+    victim: 'replica',
     mayFail: isElsewhere,
     // SDK v1 tries to resume the answer of the dead host, and then says nothing (see `docs/guide/testing-troupe.md`).
     mayGiveUp: isOfSession,
     losesSessions: true,
-    async run(scene) {
-      const replica = scene.anyReplica();
+    async run(scene, replica) {
       await replica.end();
       await scene.pause(1_000);
       await scene.replace(replica);
     },
   },
   'replica frozen': {
+    victim: 'replica',
     mayFail: isElsewhere,
     mayGiveUp: isElsewhere,
     losesSessions: true,
-    async run(scene) {
-      const replica = scene.anyReplica();
+    async run(scene, replica) {
       replica.signal('SIGSTOP');
       await scene.pause(NOTICED_AFTER_MS);
       scene.leaveOut(replica);
@@ -83,12 +84,12 @@ export const FAULTS = {
     },
   },
   'host cut off': {
+    victim: 'host',
     // The others count it as gone, with its sessions.
     mayFail: (call) => isOfOnce(call) || isOfSession(call),
     mayGiveUp: never,
     losesSessions: true,
-    async run(scene) {
-      const { engineLink } = scene.anyHost();
+    async run(scene, { engineLink }) {
       engineLink.cut();
       await scene.pause(BEYOND_PRESENCE_MS);
       engineLink.join();

@@ -1,17 +1,19 @@
 /**
  * A host of the fleet: a gateway that serves HTTP, and a program that embeds its troupe and calls tools itself. Its argument has the
- * engine, the port, the address for other hosts, and the files of the servers. Answers each message of its parent, which is a
- * call, with the outcome. SIGTERM drains it.
+ * engine, the port, the address for other hosts, and the files of the servers. Answers each call of its parent with the
+ * outcome, tells whether it runs the server that may run once, and leaves that to others on request. SIGTERM drains it.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createFleet } from 'mcp-troupe/fleet';
 import { createGateway, serveHttp } from 'mcp-troupe/gateway';
 import { connectEngine } from '../hosts/connect-engine.mjs';
 import { outcomeOfError, outcomeOfResult } from './outcome.mjs';
 
-const { kind, enginePort, port, address, publicUrl, leaseMs, callTimeoutMs, journal, beats } = JSON.parse(
-  process.argv[2],
-);
+const { kind, enginePort, port, address, publicUrl, leaseMs, callTimeoutMs, drainDelayMs, journal, beats } =
+  JSON.parse(process.argv[2]);
+/** Another host has the server by then. */
+const LEAVE_MS = 500;
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
 const entry = (...files) => ({ command: process.execPath, args: [SERVER, ...files], callTimeoutMs });
 
@@ -30,10 +32,25 @@ async function call({ id, server, ms }) {
   }
 }
 
-process.on('message', async (asked) => process.send({ id: asked.id, ...(await call(asked)) }));
+async function leaveOnce() {
+  const connection = gateway.troupe.connection('once');
+  await connection.stop();
+  await pause(LEAVE_MS);
+  await connection.start();
+}
+
+gateway.troupe.events$.subscribe(() => {
+  const { state, pid } = gateway.troupe.connection('once').status;
+  if (process.connected) process.send({ holds: state === 'ready' && pid !== null });
+});
+process.on('message', async (asked) => {
+  if (asked.leaves) await leaveOnce();
+  else process.send({ id: asked.id, ...(await call(asked)) });
+});
 process.on('disconnect', () => process.exit(1));
 process.once('SIGTERM', async () => {
   service.drain();
+  await pause(drainDelayMs);
   await service.close();
   await gateway.close();
   await engine.close();

@@ -24,7 +24,11 @@ export interface Terms {
   readonly losesSessions: boolean;
 }
 
-export function judgeCalls(calls: readonly Call[], journal: readonly string[], limitMs: number): readonly string[];
+export function judgeCalls(
+  calls: readonly Call[],
+  journal: readonly string[],
+  limitMs: number,
+): readonly string[];
 export function judgeRound(
   calls: readonly Call[],
   round: Round,

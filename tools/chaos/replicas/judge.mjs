@@ -15,7 +15,9 @@ export function judgeCalls(calls, journal, limitMs) {
   return [
     ...examples(calls.flatMap((call) => problemsOf(call, executed.get(call.id) ?? 0, limitMs))),
     ...examples(
-      [...executed.keys()].filter((id) => !known.has(id)).map((id) => `${id} was carried out and never called`),
+      [...executed.keys()]
+        .filter((id) => !known.has(id))
+        .map((id) => `${id} was carried out and never called`),
     ),
   ];
 }

@@ -9,6 +9,8 @@ const PROGRAM = new URL('host.mjs', import.meta.url);
 const START_LIMIT_MS = 30_000;
 
 export class Replica extends HostProcess {
+  /** Whether it runs the server that may run once. */
+  holds = false;
   #settle;
   #ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
   /** Its calls, by id. */
@@ -42,8 +44,9 @@ export class Replica extends HostProcess {
     }
   }
 
-  heard({ isReady, id, ...outcome }) {
+  heard({ isReady, holds, id, ...outcome }) {
     if (isReady === true) return this.#settle.resolve();
+    if (holds !== undefined) return void (this.holds = holds);
     this.#waiting.get(id)?.(outcome);
     this.#waiting.delete(id);
   }
@@ -54,6 +57,11 @@ export class Replica extends HostProcess {
       this.#waiting.set(id, resolve);
       this.say({ id, server, ms });
     });
+  }
+
+  /** It leaves the server that may run once to another host. */
+  leaveOnce() {
+    this.say({ leaves: true });
   }
 
   /** Ends it at once, with its links. */

@@ -17,13 +17,17 @@ import { Replica } from './replica.mjs';
 
 const NAME = 'mcp.example.com';
 const SERVERS = ['plain', 'once'];
-const LEASE_MS = 3_000;
+const LEASE_MS = 6_000;
 /** Longest wait of the hosts for a session, and for an answer. */
-const CALL_TIMEOUT_MS = 5_000;
+const CALL_TIMEOUT_MS = 8_000;
 /** Longest time of a call. A host that is gone is found after 15 s, so its clients hear of that in time. */
 const LIMIT_MS = 20_000;
 /** What a busy machine may add to that. */
 const SPARE_MS = 5_000;
+/** A host that was asked to leave a server has done so. */
+const LEAVE_MS = 2_000;
+/** As `--drain-delay`: longer than the hosts wait for a session. */
+const DRAIN_DELAY_MS = 10_000;
 const DRAIN_LIMIT_MS = 30_000;
 /** Every caller succeeds again within this time after the end of a fault. */
 const RECOVERY_MS = LIMIT_MS + 15_000;
@@ -71,12 +75,17 @@ export class Scene {
     return pause(ms);
   }
 
-  anyReplica() {
-    return this.#random.pick(this.#replicas);
-  }
-
-  anyHost() {
-    return this.#random.pick([this.#embedding, ...this.#replicas]);
+  /** Any host, or a replica: the one that runs the server which may run once, or another one. */
+  async find(what, holds) {
+    const places = () => (what === 'replica' ? this.#replicas : this.#hosts).filter((host) => host.holds === holds);
+    const endAt = now() + RECOVERY_MS;
+    while (places().length === 0) {
+      if (now() > endAt) throw new Error('No such host runs the server that may run once.');
+      if (this.#embedding.holds) this.#embedding.leaveOnce();
+      await pause(LEAVE_MS);
+    }
+    await this.recovered();
+    return this.#random.pick(places());
   }
 
   /** Replaces a replica as an orchestrator does: new connections go elsewhere before the process ends. */
@@ -171,14 +180,14 @@ export class Scene {
   }
 
   get #hosts() {
-    return this.#embedding === undefined ? [] : [this.#embedding, ...this.#replicas];
+    return this.#embedding === undefined ? this.#replicas : [...this.#replicas, this.#embedding];
   }
 
   async #begin() {
     this.engine = await openEngine(this.#kind);
     this.#front = await startRoundRobin(NAME);
-    this.#embedding = await this.#start();
     for (let count = 0; count < 2; count += 1) this.#replicas.push(await this.#start());
+    this.#embedding = await this.#start();
     this.#serve();
     const { url } = this.#front;
     const clients = {
@@ -205,6 +214,7 @@ export class Scene {
       publicUrl: `http://${NAME}`,
       leaseMs: LEASE_MS,
       callTimeoutMs: CALL_TIMEOUT_MS,
+      drainDelayMs: DRAIN_DELAY_MS,
       journal: this.#journal,
       beats: this.#beats,
     });

@@ -9,7 +9,8 @@ import { useLeakCheck } from '../../../../support/leak-check.js';
 
 useLeakCheck();
 
-const UNKNOWN = '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"…","data":{"code":"outcome-unknown"}}}';
+const UNKNOWN =
+  '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"…","data":{"code":"outcome-unknown"}}}';
 const http = (status: number, text: string): SdkHttpError =>
   new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, 'Error POSTing', { status, text });
 const tool = (code: string): object => ({

@@ -9,6 +9,7 @@ import { readBytes } from '../../transports/http/server-limits.js';
 import { isJsonObject } from '../../json/json-object.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
+import { NOT_HERE } from '../../fleet/signed-request.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Readiness } from '../readiness.js';
@@ -54,6 +55,7 @@ const NO_SUCH_VERSION: Refused = {
   status: 400,
   error: `This protocol version is not supported. Supported: ${KNOWN_VERSIONS.join(', ')}.`,
 };
+const CLOSING: Refused = { status: NOT_HERE, error: 'The host is about to give the server up.' };
 const TOO_LONG: Refused = { status: 413, error: 'The body is too long.' };
 const OWN_HEADERS =
   'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id';
@@ -72,6 +74,8 @@ export interface RoutesOptions {
   readonly maxBodyBytes: number;
   /** Whether the service accepts no further sessions. */
   readonly isDraining: () => boolean;
+  /** Whether it accepts no further requests. */
+  readonly isClosing: () => boolean;
   readonly readiness: () => Readiness;
   /** A request on this connection may be answered. */
   readonly admitted: (connection: Socket) => void;
@@ -181,6 +185,8 @@ export class HttpRoutes {
       if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
       return answerJson(response, 413, tooComplex(null, excess));
     }
+    if (caller.isHost === true && this.#options.isClosing() && hasRequest(body))
+      return refuse(response, CLOSING);
     if (isStateless(body, request)) {
       if (await this.#passStateless(exchange, body, bytes)) return;
       this.#endWithToken(response, caller);
@@ -197,7 +203,7 @@ export class HttpRoutes {
     }
     const came = toClientMessage(body);
     if (came.kind === 'request' && came.message.method === 'initialize') {
-      if (this.#options.isDraining() && (await fleet?.passToAny(exchange, bytes))) return;
+      if (this.#isLeaving(caller) && (await fleet?.passToAny(exchange, bytes))) return;
       return sessions.open(came.message, response, caller, place);
     }
     if (came.kind === 'invalid') return answerJson(response, 400, came.answer);
@@ -238,10 +244,15 @@ export class HttpRoutes {
 
   /** Hands on a request without a session that only another host can answer, or any other while this one drains. */
   async #passStateless(exchange: Exchange, body: unknown, bytes: Uint8Array): Promise<boolean> {
-    const { fleet, isDraining } = this.#options;
+    const { fleet } = this.#options;
     if (fleet === undefined) return false;
     if (await fleet.passContinued(exchange, body, bytes)) return true;
-    return isDraining() && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
+    return this.#isLeaving(exchange.caller) && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
+  }
+
+  /** Whether another host should answer that caller, if there is one. */
+  #isLeaving({ isHost }: Caller): boolean {
+    return this.#options.isDraining() && isHost !== true;
   }
 
   /** Whether another host has the session, and has answered. */

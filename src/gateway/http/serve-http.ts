@@ -156,6 +156,7 @@ export async function serveHttp(
     origin,
     maxBodyBytes,
     isDraining: () => isDraining,
+    isClosing: () => closing !== undefined,
     readiness: () => gateway.readiness(options.requiredServers),
     admitted,
     clock,

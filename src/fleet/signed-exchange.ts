@@ -44,10 +44,13 @@ export function signedExchange({ key, from, to, clock }: SigningTerms): (open: O
           { purpose: USE_SERVER, from, to },
           { at: clock.now(), nonce: randomUUID() },
         );
-        const reply = await exchange.send({ ...request, headers: { ...headers, [SIGNATURE_HEADER]: signature } });
+        const reply = await exchange.send({
+          ...request,
+          headers: { ...headers, [SIGNATURE_HEADER]: signature },
+        });
         if (reply.status !== NOT_HERE) return reply;
         await reply.discard();
-        throw new NetworkError('EHOSTUNREACH', false, undefined);
+        throw new NetworkError(`HTTP ${NOT_HERE}`, false, undefined);
       },
       close: () => exchange.close(),
     };

@@ -1,5 +1,6 @@
 /**
- * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet.
+ * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet. Longer
+ * than 300 lines because every way of a request between two hosts is here.
  *
  * L1. A request that another host handed on is answered here or with status 421; it is never handed on again.
  * L2. Both hosts check the client's token. `Host` and `Origin` are checked where the client comes in: a signed request has
@@ -35,6 +36,7 @@ import { MovedSessions } from './moved-sessions.js';
 import { hostOfSession, SESSIONS_PATH, toSessionId } from './session-id.js';
 
 const MISSING_HERE: Refused = { status: NOT_HERE, error: 'The session is not on this host.' };
+const GIVEN_UP: Refused = { status: NOT_HERE, error: 'This host is about to give the server up.' };
 const OUT_OF_REACH: Refused = {
   status: 503,
   error: 'The host of the session cannot be reached. Nothing was sent.',
@@ -69,6 +71,7 @@ export class FleetSessions {
   readonly #stop: () => void;
   #hosts: ReadonlyMap<string, FleetHost> = new Map();
   #turn = 0;
+  #givesServersUp = false;
   /** When another host handed a request on last, milliseconds since the epoch. */
   #askedAt = 0;
 
@@ -110,6 +113,16 @@ export class FleetSessions {
   userOf(request: IncomingMessage): Caller | undefined {
     const host = this.#requests.userOf(request);
     return host === undefined ? undefined : { subject: `host ${host}`, isHost: true };
+  }
+
+  /** From now on, requests of hosts that use a server here are refused: the server is about to run elsewhere. */
+  giveServersUp(): void {
+    this.#givesServersUp = true;
+  }
+
+  /** Why a request of a host that uses a server here is refused; undefined if it is accepted, or is another one. */
+  whyGivenUp(request: IncomingMessage): Refused | undefined {
+    return this.#givesServersUp && this.#requests.userOf(request) !== undefined ? GIVEN_UP : undefined;
   }
 
   /** Whether another host has sent it. */

@@ -127,12 +127,7 @@ export class HttpSessions {
   }
 
   /** Opens a session with its first request. */
-  async open(
-    message: JSONRPCRequest,
-    response: ServerResponse,
-    caller: Caller,
-    place: Route,
-  ): Promise<void> {
+  async open(message: JSONRPCRequest, response: ServerResponse, caller: Caller, place: Route): Promise<void> {
     const { fleet } = this.#ports;
     const opened = await this.#begin(fleet?.newId() ?? randomUUID(), caller, place);
     if (isRefused(opened)) return refuse(response, opened);

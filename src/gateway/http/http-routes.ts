@@ -9,7 +9,6 @@ import { readBytes } from '../../transports/http/server-limits.js';
 import { isJsonObject } from '../../json/json-object.js';
 import { excessOf, parseJson } from '../../json/parse-json.js';
 import type { Clock } from '../../ports.js';
-import { NOT_HERE } from '../../fleet/signed-request.js';
 import { KNOWN_VERSIONS } from '../../protocol/server-identity.js';
 import { notText, parseError, RPC, toClientMessage, tooComplex, tooLong } from '../client/client-message.js';
 import type { Readiness } from '../readiness.js';
@@ -55,7 +54,6 @@ const NO_SUCH_VERSION: Refused = {
   status: 400,
   error: `This protocol version is not supported. Supported: ${KNOWN_VERSIONS.join(', ')}.`,
 };
-const CLOSING: Refused = { status: NOT_HERE, error: 'The host is about to give the server up.' };
 const TOO_LONG: Refused = { status: 413, error: 'The body is too long.' };
 const OWN_HEADERS =
   'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id';
@@ -74,8 +72,6 @@ export interface RoutesOptions {
   readonly maxBodyBytes: number;
   /** Whether the service accepts no further sessions. */
   readonly isDraining: () => boolean;
-  /** Whether it accepts no further requests. */
-  readonly isClosing: () => boolean;
   readonly readiness: () => Readiness;
   /** A request on this connection may be answered. */
   readonly admitted: (connection: Socket) => void;
@@ -185,8 +181,8 @@ export class HttpRoutes {
       if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
       return answerJson(response, 413, tooComplex(null, excess));
     }
-    if (caller.isHost === true && this.#options.isClosing() && hasRequest(body))
-      return refuse(response, CLOSING);
+    const givenUp = hasRequest(body) ? fleet?.whyGivenUp(request) : undefined;
+    if (givenUp !== undefined) return refuse(response, givenUp);
     if (isStateless(body, request)) {
       if (await this.#passStateless(exchange, body, bytes)) return;
       this.#endWithToken(response, caller);

@@ -77,7 +77,8 @@ export class Scene {
 
   /** Any host, or a replica: the one that runs the server which may run once, or another one. */
   async find(what, holds) {
-    const places = () => (what === 'replica' ? this.#replicas : this.#hosts).filter((host) => host.holds === holds);
+    const places = () =>
+      (what === 'replica' ? this.#replicas : this.#hosts).filter((host) => host.holds === holds);
     const endAt = now() + RECOVERY_MS;
     while (places().length === 0) {
       if (now() > endAt) throw new Error('No such host runs the server that may run once.');

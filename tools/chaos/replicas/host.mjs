@@ -32,11 +32,15 @@ async function call({ id, server, ms }) {
   }
 }
 
+let isLeaving = false;
 async function leaveOnce() {
+  if (isLeaving) return;
+  isLeaving = true;
   const connection = gateway.troupe.connection('once');
   await connection.stop();
   await pause(LEAVE_MS);
   await connection.start();
+  isLeaving = false;
 }
 
 gateway.troupe.events$.subscribe(() => {

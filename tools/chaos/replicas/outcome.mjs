@@ -12,6 +12,8 @@
 const OUTCOMES = {
   NOT_READY: 'not-delivered',
   UNKNOWN_TOOL: 'not-delivered',
+  LAUNCH_FAILED: 'not-delivered',
+  HANDSHAKE_FAILED: 'not-delivered',
   OUTCOME_UNKNOWN: 'unknown',
   CALL_TIMEOUT: 'unknown',
 };

@@ -1,9 +1,10 @@
 /** Requests to the gateway of another host, signed so that it takes them without a token. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../ports.js';
+import { NetworkError } from '../transports/http/http-exchange.js';
 import type { OpenExchange } from '../transports/http/http-session.js';
 import type { FleetKey } from './fleet-key.js';
-import { requestKeys, SIGNATURE_HEADER, signRequest } from './signed-request.js';
+import { NOT_HERE, requestKeys, SIGNATURE_HEADER, signRequest } from './signed-request.js';
 
 /** The purpose of a request to a server that runs once in the fleet. */
 export const USE_SERVER = 'use-server';
@@ -17,13 +18,16 @@ export interface SigningTerms {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** The same exchange, with a signature on each request. */
+/**
+ * The same exchange, with a signature on each request. A host that answers that it is not the right one counts as not reached: it
+ * has done nothing, and the lease of the server has, or soon gets, another holder.
+ */
 export function signedExchange({ key, from, to, clock }: SigningTerms): (open: OpenExchange) => OpenExchange {
   const keys = requestKeys(key);
   return (open) => (its) => {
     const exchange = open(its);
     return {
-      send: (request) => {
+      send: async (request) => {
         const { method, url, body = '' } = request;
         const headers = Object.fromEntries(
           Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -40,7 +44,13 @@ export function signedExchange({ key, from, to, clock }: SigningTerms): (open: O
           { purpose: USE_SERVER, from, to },
           { at: clock.now(), nonce: randomUUID() },
         );
-        return exchange.send({ ...request, headers: { ...headers, [SIGNATURE_HEADER]: signature } });
+        const reply = await exchange.send({
+          ...request,
+          headers: { ...headers, [SIGNATURE_HEADER]: signature },
+        });
+        if (reply.status !== NOT_HERE) return reply;
+        await reply.discard();
+        throw new NetworkError(`HTTP ${NOT_HERE}`, false, undefined);
       },
       close: () => exchange.close(),
     };

@@ -15,6 +15,8 @@ import type { DerivedKey, DerivedKeys, FleetKey } from './fleet-key.js';
 
 /** The header with the signature. */
 export const SIGNATURE_HEADER = 'troupe-fleet';
+/** The status of a host that has done nothing with a signed request: it is not the one that can. */
+export const NOT_HERE = 421;
 /** How far the clocks of two hosts may differ, milliseconds. */
 export const WINDOW_MS = 30_000;
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { judge, runsOf } from '../../tools/chaos/only-one/judge.mjs';
+import { judge, runsOf } from '../../tools/chaos/hosts/beats.mjs';
 import { describeEngine } from '../support/engine-servers.js';
 import { useLeakCheck } from '../support/leak-check.js';
 

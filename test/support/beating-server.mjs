@@ -2,14 +2,11 @@
  * An MCP server that runs once in the fleet: while it runs, it writes the token of its lease, its pid and the time into a file,
  * every 5 ms. `beating-server.mjs FILE`. Its tool `who` answers with the token.
  */
-import { openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { beat } from './beat.mjs';
 
-const file = openSync(process.argv[2], 'a');
 const token = process.env.TROUPE_FENCE ?? 'none';
-const beat = () => writeSync(file, `${token} ${process.pid} ${process.hrtime.bigint()}\n`);
-beat();
-setInterval(beat, 5);
+beat(process.argv[2]);
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 const answers = {

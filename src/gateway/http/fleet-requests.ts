@@ -4,13 +4,13 @@ import type { DerivedKeys } from '../../fleet/fleet-key.js';
 import { USE_SERVER } from '../../fleet/signed-exchange.js';
 import {
   isBodyOf,
+  NOT_HERE,
   SeenNonces,
   SIGNATURE_HEADER,
   verifyHead,
   type RefusedSignature,
 } from '../../fleet/signed-request.js';
 import type { Clock } from '../../ports.js';
-import { NOT_HERE } from './hand-over.js';
 import type { Refused } from './http-answers.js';
 import { SESSION_HEADER } from './http-client-session.js';
 
@@ -48,11 +48,7 @@ export class FleetRequests {
       typeof signature === 'string' ? signature : '',
       { purpose, self: this.#self, now },
     );
-    if (!verdict.isValid) {
-      // A host that uses a server finds out where it runs now.
-      if (purpose === USE_SERVER && verdict.reason === 'wrong-host') return NOT_THE_HOLDER;
-      return refusedFor(verdict.reason);
-    }
+    if (!verdict.isValid) return refusedFor(verdict.reason);
     if (!this.#seen.isNew(verdict.nonce, now)) return refusedFor('replayed');
     request.headers = verdict.headers;
     this.#signed.set(request, { ...verdict, purpose });
@@ -76,8 +72,6 @@ export class FleetRequests {
     return signed === undefined || isBodyOf(signed, body);
   }
 }
-
-const NOT_THE_HOLDER: Refused = { status: 503, error: 'This host is not the one that has the server.' };
 
 /** A request for another host has come to the wrong one: a new process has the address of an old one. */
 function refusedFor(reason: RefusedSignature | 'replayed'): Refused {

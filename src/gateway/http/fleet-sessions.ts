@@ -1,5 +1,6 @@
 /**
- * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet.
+ * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet. Longer
+ * than 300 lines because every way of a request between two hosts is here.
  *
  * L1. A request that another host handed on is answered here or with status 421; it is never handed on again.
  * L2. Both hosts check the client's token. `Host` and `Origin` are checked where the client comes in: a signed request has
@@ -8,6 +9,7 @@
  *     cannot be reached may still have them: 503, and nothing was sent.
  * L4. A host that drains hands new sessions, and requests without a session, on to a host that is up. Its own sessions move
  *     to the hosts that are up.
+ *     A host that uses a server here is answered until the service closes, and with status 421 after that.
  * L5. A host that leaves keeps its port open until other hosts have been quiet: a request that arrives on a connection while
  *     that closes has an unknown outcome.
  *
@@ -18,7 +20,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FleetHost } from '../../fleet/hosts.js';
 import { SealedEntries } from '../../fleet/sealed-entries.js';
 import { USE_SERVER } from '../../fleet/signed-exchange.js';
-import { requestKeys, SIGNATURE_HEADER } from '../../fleet/signed-request.js';
+import { NOT_HERE, requestKeys, SIGNATURE_HEADER } from '../../fleet/signed-request.js';
 import type { Fleet } from '../../fleet/stores.js';
 import { settlesWithin } from '../../async/timers.js';
 import { isJsonObject } from '../../json/json-object.js';
@@ -29,13 +31,15 @@ import { RPC, rpcError } from '../client/client-message.js';
 import { hostOfState } from '../client/request-state.js';
 import { EndedMoves } from './ended-moves.js';
 import { FleetRequests } from './fleet-requests.js';
-import { HandOver, NOT_HERE, passedHeaders, type Passed, type Peer } from './hand-over.js';
+import { HandOver, passedHeaders, type Passed, type Peer } from './hand-over.js';
+import type { Caller } from './http-access.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
 import { SESSION_OVER } from './http-client-session.js';
 import { MovedSessions } from './moved-sessions.js';
 import { hostOfSession, SESSIONS_PATH, toSessionId } from './session-id.js';
 
 const MISSING_HERE: Refused = { status: NOT_HERE, error: 'The session is not on this host.' };
+const GIVEN_UP: Refused = { status: NOT_HERE, error: 'This host is about to give the server up.' };
 const OUT_OF_REACH: Refused = {
   status: 503,
   error: 'The host of the session cannot be reached. Nothing was sent.',
@@ -72,7 +76,8 @@ export class FleetSessions {
   #hosts: ReadonlyMap<string, FleetHost> = new Map();
   #hasSessionsOf: (origin: string) => boolean = () => true;
   #turn = 0;
-  /** When another host sent a request last, milliseconds since the epoch. */
+  #givesServersUp = false;
+  /** When another host handed a request on last, milliseconds since the epoch. */
   #askedAt = 0;
 
   constructor({ fleet, clock, logger }: FleetSessionsParts) {
@@ -111,18 +116,29 @@ export class FleetSessions {
     const { [SIGNATURE_HEADER]: signature } = request.headers;
     const isSigned = signature !== undefined && !path.startsWith('/fleet/');
     if (!isOfHosts && !isSigned) return undefined;
-    this.#askedAt = this.#clock.now();
     // What it claims decides only what is verified.
     const isUse = path.startsWith('/servers/') && String(signature).includes(`;${USE_SERVER};`);
+    // A host that uses a server here asks until the lease has another holder.
+    if (!isUse) this.#askedAt = this.#clock.now();
     const refused = this.#requests.receive(request, isOfHosts ? 'move' : isUse ? USE_SERVER : 'pass');
     if (refused !== undefined) this.#logger.warn('A signed request was refused.', { reason: refused.error });
     return refused;
   }
 
   /** The caller, if another host uses a server here that runs once in the fleet. */
-  userOf(request: IncomingMessage): { readonly subject: string } | undefined {
+  userOf(request: IncomingMessage): Caller | undefined {
     const host = this.#requests.userOf(request);
-    return host === undefined ? undefined : { subject: `host ${host}` };
+    return host === undefined ? undefined : { subject: `host ${host}`, isHost: true };
+  }
+
+  /** From now on, requests of hosts that use a server here are refused: the server is about to run elsewhere. */
+  giveServersUp(): void {
+    this.#givesServersUp = true;
+  }
+
+  /** Why a request of a host that uses a server here is refused; undefined if it is accepted, or is another one. */
+  whyGivenUp(request: IncomingMessage): Refused | undefined {
+    return this.#givesServersUp && this.#requests.userOf(request) !== undefined ? GIVEN_UP : undefined;
   }
 
   /** Whether another host has sent it. */
@@ -236,7 +252,7 @@ export class FleetSessions {
     await this.#moved.forget(origin).catch(() => {});
   }
 
-  /** Resolves when no other host sends requests any more, at the latest after that time or when `hurried` resolves. */
+  /** Resolves when no other host hands requests on any more, at the latest after that time or when `hurried` resolves. */
   async quiet(limitMs: number, hurried: Promise<void>): Promise<void> {
     const { self } = this.#fleet.hosts;
     if (![...this.#hosts.keys()].some((host) => host !== self)) return;

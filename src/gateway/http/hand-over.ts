@@ -21,7 +21,7 @@ import {
 } from 'node:http';
 import { Agent as TlsAgent, request as sendHttps } from 'node:https';
 import type { DerivedKeys } from '../../fleet/fleet-key.js';
-import { SIGNATURE_HEADER, signRequest } from '../../fleet/signed-request.js';
+import { NOT_HERE, SIGNATURE_HEADER, signRequest } from '../../fleet/signed-request.js';
 import type { Clock } from '../../ports.js';
 import { reasonOf } from '../../text/error-message.js';
 import { parseUrl } from '../../text/parse-url.js';
@@ -48,8 +48,6 @@ export interface Peer {
   readonly address: string;
 }
 
-/** The status of a host that has done nothing with a request, because it does not have the session. */
-export const NOT_HERE = 421;
 /** Clearly less than `KEEP_ALIVE_MS` of the service. */
 const IDLE_MS = 30_000;
 const CONNECT_MS = 3_000;

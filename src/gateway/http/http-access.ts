@@ -18,6 +18,8 @@ import { resourceMetadataUrl, type ProtectedResource, type VerifiedToken } from 
 export interface Caller {
   /** Undefined if everybody may ask: all callers count as one. */
   readonly subject: string | undefined;
+  /** Another host of the fleet, which uses a server that runs here: no other host can answer it, also while this one drains. */
+  readonly isHost?: boolean;
   /** When the token expires, milliseconds since the epoch. */
   readonly expiresAt?: number | undefined;
 }

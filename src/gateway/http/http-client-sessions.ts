@@ -10,6 +10,7 @@
  *     sessions. Only if all of these are in use, a new one is refused.
  * S4. A session moves to another host only while none of its requests is in flight. New ones wait for that, and it stays if
  *     they would wait for too long.
+ *     A session of another host, which uses a server here, never moves.
  * S5. A subject whose unread answers exceed `MAX_UNREAD` gets no more, until it has read some.
  */
 import { randomUUID } from 'node:crypto';
@@ -40,6 +41,8 @@ export interface Route {
 interface Open {
   readonly http: HttpSession;
   readonly subject: string | undefined;
+  /** Another host has opened it, for itself. */
+  readonly isHost: boolean;
   readonly path: string;
   readonly server: string | undefined;
   gateway: GatewaySession | undefined;
@@ -125,14 +128,9 @@ export class HttpSessions {
   }
 
   /** Opens a session with its first request. */
-  async open(
-    message: JSONRPCRequest,
-    response: ServerResponse,
-    { subject }: Caller,
-    place: Route,
-  ): Promise<void> {
+  async open(message: JSONRPCRequest, response: ServerResponse, caller: Caller, place: Route): Promise<void> {
     const { fleet } = this.#ports;
-    const opened = await this.#begin(fleet?.newId() ?? randomUUID(), subject, place);
+    const opened = await this.#begin(fleet?.newId() ?? randomUUID(), caller, place);
     if (isRefused(opened)) return refuse(response, opened);
     opened.initialize(message, response);
     this.#ports.logger.debug('A session has begun.', { path: place.path, sessions: this.#open.size });
@@ -144,7 +142,7 @@ export class HttpSessions {
     const { id, subject, place, words, positions } = value as unknown as Snapshot;
     // An earlier attempt to bring it may have arrived.
     await this.end(id);
-    const opened = await this.#begin(id, subject, place, positions);
+    const opened = await this.#begin(id, { subject }, place, positions);
     if (isRefused(opened)) return opened;
     try {
       await opened.repeat(words);
@@ -158,11 +156,11 @@ export class HttpSessions {
 
   async #begin(
     id: string,
-    subject: string | undefined,
+    { subject, isHost = false }: Caller,
     place: Route,
     positions?: StreamPositions,
   ): Promise<HttpSession | Refused> {
-    if (this.#isDraining) return DRAINING;
+    if (this.#isDraining && !isHost) return DRAINING;
     const { gateway, clock, logger, events, fleet } = this.#ports;
     const full = this.#makeRoom(subject);
     if (full !== undefined) return full;
@@ -177,6 +175,7 @@ export class HttpSessions {
     const open: Open = {
       http,
       subject,
+      isHost,
       path: place.path,
       server: place.server,
       gateway: undefined,
@@ -208,8 +207,10 @@ export class HttpSessions {
     const over = new AbortController();
     const timer = clock.setTimeout(() => over.abort(), limitMs);
     void hurried.then(() => over.abort());
-    await fleet.moveAll([...this.#open.keys()], async (bring) => {
-      const all = [...this.#open].map(async ([id, open]) => {
+    const ofClients = (): [string, Open][] => [...this.#open].filter(([, { isHost }]) => !isHost);
+    const ids = ofClients().map(([id]) => id);
+    await fleet.moveAll(ids, async (bring) => {
+      const all = ofClients().map(async ([id, open]) => {
         open.moving = this.#move(id, open, { bring, turns, signal: over.signal }).catch(() => {});
         await open.moving;
         open.moving = undefined;

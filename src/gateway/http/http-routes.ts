@@ -181,6 +181,8 @@ export class HttpRoutes {
       if (excess === undefined) return answerJson(response, 400, parseError(bytes.length));
       return answerJson(response, 413, tooComplex(null, excess));
     }
+    const givenUp = hasRequest(body) ? fleet?.whyGivenUp(request) : undefined;
+    if (givenUp !== undefined) return refuse(response, givenUp);
     if (isStateless(body, request)) {
       if (await this.#passStateless(exchange, body, bytes)) return;
       this.#endWithToken(response, caller);
@@ -197,7 +199,7 @@ export class HttpRoutes {
     }
     const came = toClientMessage(body);
     if (came.kind === 'request' && came.message.method === 'initialize') {
-      if (this.#options.isDraining() && (await fleet?.passToAny(exchange, bytes))) return;
+      if (this.#isLeaving(caller) && (await fleet?.passToAny(exchange, bytes))) return;
       return sessions.open(came.message, response, caller, place);
     }
     if (came.kind === 'invalid') return answerJson(response, 400, came.answer);
@@ -238,10 +240,15 @@ export class HttpRoutes {
 
   /** Hands on a request without a session that only another host can answer, or any other while this one drains. */
   async #passStateless(exchange: Exchange, body: unknown, bytes: Uint8Array): Promise<boolean> {
-    const { fleet, isDraining } = this.#options;
+    const { fleet } = this.#options;
     if (fleet === undefined) return false;
     if (await fleet.passContinued(exchange, body, bytes)) return true;
-    return isDraining() && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
+    return this.#isLeaving(exchange.caller) && !fleet.isHeldHere(body) && fleet.passToAny(exchange, bytes);
+  }
+
+  /** Whether another host should answer that caller, if there is one. */
+  #isLeaving({ isHost }: Caller): boolean {
+    return this.#options.isDraining() && isHost !== true;
   }
 
   /** Whether another host has the session, and has answered. */

@@ -182,6 +182,7 @@ export async function serveHttp(
     const since = clock.now();
     const wasDraining = isDraining;
     drain();
+    fleet?.giveServersUp();
     viewers.close();
     await Promise.race([moved, hurried]);
     // A session that was in use for too long before.

@@ -13,7 +13,7 @@ import { afterEach, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.js';
 import { describeEngine, EngineServer } from '../../support/engine-servers.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { startRoundRobin } from '../../support/round-robin.js';
+import { startRoundRobin } from '../../support/round-robin.mjs';
 
 // The connection pools of clients close idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });

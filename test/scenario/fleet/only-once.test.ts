@@ -1,6 +1,7 @@
 /** Servers that run once in the fleet: two hosts over one engine in memory, with a real server. */
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.js';
+import type { FleetEngine } from '../../../src/fleet/engine.js';
 import { createMemoryEngine } from '../../../src/fleet/memory-engine.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { LEASE_MS, useOnceHosts } from '../../support/once-hosts.js';
@@ -12,6 +13,34 @@ import { FLEET_KEY } from '../../support/fleet-host.js';
 
 useLeakCheck();
 const rig = useOnceHosts();
+
+/** Makes hosts that serve their gateway to each other. */
+function gatewaysOf(engine: FleetEngine) {
+  return async (token: string) => {
+    const port = await freePort();
+    const fleet = createFleet({
+      engine,
+      key: FLEET_KEY,
+      serverLeaseMs: LEASE_MS,
+      address: `http://127.0.0.1:${port}`,
+    });
+    const gateway = createGateway({ servers: { one: rig.entry }, startGateMs: 0, cache: false, fleet });
+    const service = await serveHttp(gateway, { port, token });
+    await gateway.start();
+    const close = async (): Promise<void> => {
+      await service.close({ gracePeriodMs: 0 });
+      await gateway.close();
+    };
+    return { gateway, service, one: gateway.troupe.connection('one')!, close };
+  };
+}
+
+type GatewayHost = Awaited<ReturnType<ReturnType<typeof gatewaysOf>>>;
+
+const who = async ({ gateway }: GatewayHost): Promise<string> => {
+  const { content } = await gateway.troupe.callTool('mcp__one__who', {});
+  return (content[0] as { text: string }).text;
+};
 
 describe('a server that runs once in the fleet', () => {
   it('runs at one host, and at the next one when that leaves', async () => {
@@ -41,28 +70,7 @@ describe('a server that runs once in the fleet', () => {
   });
 
   it('is used by the other hosts at the host that has it, and moves with the lease', async () => {
-    const engine = createMemoryEngine();
-    const host = async (token: string) => {
-      const port = await freePort();
-      const fleet = createFleet({
-        engine,
-        key: FLEET_KEY,
-        serverLeaseMs: LEASE_MS,
-        address: `http://127.0.0.1:${port}`,
-      });
-      const gateway = createGateway({ servers: { one: rig.entry }, startGateMs: 0, cache: false, fleet });
-      const service = await serveHttp(gateway, { port, token });
-      await gateway.start();
-      const close = async (): Promise<void> => {
-        await service.close({ gracePeriodMs: 0 });
-        await gateway.close();
-      };
-      return { gateway, one: gateway.troupe.connection('one')!, close };
-    };
-    const who = async ({ gateway }: Awaited<ReturnType<typeof host>>): Promise<string> => {
-      const { content } = await gateway.troupe.callTool('mcp__one__who', {});
-      return (content[0] as { text: string }).text;
-    };
+    const host = gatewaysOf(createMemoryEngine());
     const a = await host('a');
     await a.one.ready();
     const b = await host('b');
@@ -80,5 +88,34 @@ describe('a server that runs once in the fleet', () => {
     const runs = rig.runs();
     expect(runs.length).toBe(2);
     expect(runs[1]!.first).toBeGreaterThan(runs[0]!.last);
+  });
+
+  it('serves the other hosts while its host drains, until that closes', async () => {
+    const host = gatewaysOf(createMemoryEngine());
+    const a = await host('a');
+    await a.one.ready();
+    const b = await host('b');
+    await b.one.ready();
+    const generation = b.one.status.generation;
+    a.service.drain();
+    const c = await host('c');
+    await c.one.ready();
+    expect(await who(c)).toBe(await who(a));
+    expect(await who(b)).toBe(await who(a));
+    expect(b.one.status.generation).toBe(generation);
+    const before = await who(a);
+    const outcomes: string[] = [];
+    b.gateway.troupe.events$.subscribe((event) => {
+      if (event.type === 'call.finished') outcomes.push(event.outcome);
+    });
+    const closing = a.service.close();
+    // The host that closes has done nothing with it, so it goes to the next holder.
+    const asked = who(b);
+    await closing;
+    await a.gateway.close();
+    expect((await asked) > before).toBe(true);
+    expect(outcomes.at(-1)).toBe('answered');
+    expect(new Set(outcomes)).toEqual(new Set(['not-sent', 'answered']));
+    await Promise.all([b.close(), c.close()]);
   });
 });

@@ -5,15 +5,12 @@
 import { fileURLToPath } from 'node:url';
 import { createTroupe } from 'mcp-troupe';
 import { createFleet } from 'mcp-troupe/fleet';
+import { connectEngine } from '../hosts/connect-engine.mjs';
 
 const [kind, port, leaseMs, file] = process.argv.slice(2);
 const SERVER = fileURLToPath(new URL('../../../test/support/beating-server.mjs', import.meta.url));
 
-const options = { address: `${kind}://127.0.0.1:${port}`, timeoutMs: 500 };
-const engine =
-  kind === 'redis'
-    ? (await import('mcp-troupe/fleet-redis')).createRedisEngine(options)
-    : (await import('mcp-troupe/fleet-nats')).createNatsEngine(options);
+const engine = await connectEngine(kind, port);
 const fleet = createFleet({ engine, key: '07'.repeat(32), serverLeaseMs: Number(leaseMs) });
 const troupe = createTroupe({
   servers: { one: { command: process.execPath, args: [SERVER, file], only: 'fleet' } },

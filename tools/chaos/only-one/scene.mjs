@@ -1,44 +1,33 @@
 /** An engine, two hosts, and the file of their server. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openEngine } from './engine.mjs';
-import { runsOf } from './judge.mjs';
-import { openLink } from './link.mjs';
+import { runsOf } from '../hosts/beats.mjs';
+import { openEngine } from '../hosts/engine.mjs';
+import { HostProcess } from '../hosts/host-process.mjs';
+import { openLink } from '../hosts/link.mjs';
 
 const HOST = new URL('host.mjs', import.meta.url);
 /** A host that takes longer than some leases to get the server is a failure of its own. */
 const PATIENCE = 12;
 
-class Host {
-  #child;
+class Host extends HostProcess {
   holds = false;
 
   constructor(link, args) {
+    super(HOST, args);
     this.link = link;
-    this.#child = fork(HOST, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    this.#child.on('message', ({ holds }) => (this.holds = holds));
-    this.#child.once('exit', () => (this.holds = false));
+    void this.ended.then(() => (this.holds = false));
   }
 
-  signal(name) {
-    this.#child.kill(name);
+  heard({ holds }) {
+    this.holds = holds;
   }
 
   async leave() {
-    this.#child.send('leave');
-    await once(this.#child, 'exit');
-  }
-
-  async end() {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    this.#child.kill('SIGCONT');
-    await gone;
+    this.say('leave');
+    await this.ended;
   }
 }
 

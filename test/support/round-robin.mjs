@@ -1,26 +1,12 @@
 /** A proxy that gives each request to the next of several ports, and to another one only if nobody listens there. */
 import { once } from 'node:events';
 import * as http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface RoundRobin {
-  readonly url: URL;
-  ports: readonly number[];
-  close(): Promise<void>;
-}
-
-export async function startRoundRobin(host: string): Promise<RoundRobin> {
+export async function startRoundRobin(host) {
   let turn = 0;
-  const front: { ports: readonly number[] } = { ports: [] };
-  const pass = (
-    request: http.IncomingMessage,
-    body: string,
-    response: http.ServerResponse,
-    places: readonly number[],
-  ): void => {
-    const [port, ...others] = places;
-    if (port === undefined) return void response.writeHead(502).end();
+  const pass = (request, body, response, [port, ...others]) => {
+    if (port === undefined) return void response.writeHead(503).end();
     const { method, url, headers } = request;
     const on = http.request(
       { host: '127.0.0.1', port, method, path: url, headers: { ...headers, host }, agent: false },
@@ -31,34 +17,32 @@ export async function startRoundRobin(host: string): Promise<RoundRobin> {
         reply.once('close', () => reply.complete || response.destroy());
       },
     );
-    on.on('error', (error: NodeJS.ErrnoException) => {
+    on.on('error', (error) => {
       if (error.code === 'ECONNREFUSED') pass(request, body, response, others);
       else response.destroy();
     });
     response.once('close', () => on.destroy());
     on.end(body);
   };
-  const server = http.createServer((request, response) => {
-    turn += 1;
-    const first = turn % front.ports.length;
-    const places = [...front.ports.slice(first), ...front.ports.slice(0, first)];
-    void text(request).then((body) => pass(request, body, response, places));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: new URL(`http://127.0.0.1:${port}/mcp`),
-    get ports() {
-      return front.ports;
-    },
-    set ports(ports) {
-      front.ports = ports;
-    },
-    close: async () => {
+  const front = {
+    ports: [],
+    async close() {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+  const server = http.createServer((request, response) => {
+    turn += 1;
+    const first = turn % front.ports.length;
+    const places = [...front.ports.slice(first), ...front.ports.slice(0, first)];
+    text(request).then(
+      (body) => pass(request, body, response, places),
+      () => response.destroy(),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  front.url = new URL(`http://127.0.0.1:${server.address().port}/mcp`);
+  return front;
 }

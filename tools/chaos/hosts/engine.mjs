@@ -2,23 +2,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.mjs';
 
 const READY = { redis: /Ready to accept/, nats: /Server is ready/ };
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 export async function openEngine(kind) {
-  const folder = mkdtempSync(join(tmpdir(), 'only-one-engine-'));
+  const folder = mkdtempSync(join(tmpdir(), 'chaos-engine-'));
   const port = await freePort();
   const data = join(folder, 'data');
   mkdirSync(data);
@@ -41,6 +32,11 @@ export async function openEngine(kind) {
         ]
       : ['nats-server', '-c', configuration];
   let child;
+  const clear = () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', clear);
   const engine = {
     port,
     signal: (name) => child.kill(name),
@@ -71,7 +67,8 @@ export async function openEngine(kind) {
     },
     async remove() {
       await engine.end();
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', clear);
+      clear();
     },
   };
   await engine.start();

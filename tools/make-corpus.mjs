@@ -94,8 +94,7 @@ async function onceInAFleet(entry) {
       return typeof value === 'function' ? value.bind(from) : value;
     },
   });
-  const fleetOf = (seen) =>
-    createFleet({ engine: seen, key: '07'.repeat(32), serverLeaseMs: leaseMs });
+  const fleetOf = (seen) => createFleet({ engine: seen, key: '07'.repeat(32), serverLeaseMs: leaseMs });
   const once = { ...entry, only: 'fleet' };
   const lease = `only/${createHash('sha256').update('files').digest('hex')}`;
   await engine.acquire(lease, 'somebody', leaseMs / 4);

@@ -17,8 +17,8 @@ export default defineConfig({
     setupFiles: LEFT_OUT.length > 0 ? ['test/support/leave-out.setup.ts'] : [],
     exclude: [...configDefaults.exclude, ...LEFT_OUT.flatMap(({ name, isFile }) => (isFile ? [name] : []))],
     pool: 'forks',
-    // The tests wait for other processes about a quarter of the time; by itself vitest would use one worker of two cores.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // By itself vitest would use one worker of two cores.
+    maxWorkers: Math.max(2, availableParallelism()),
     globals: false,
     allowOnly: false,
     passWithNoTests: false,

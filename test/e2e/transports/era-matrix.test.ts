@@ -174,7 +174,7 @@ describe('a program of the new era', () => {
   it.each(['exit', 'silent'])(
     'that answers initialize with: %s, is asked in its era by its next process',
     async (how) => {
-      const policy = { ...POLICY, handshakeTimeoutMs: 2_000 };
+      const policy = { ...POLICY, handshakeTimeoutMs: 5_000 };
       const entry = { command: process.execPath, args: [program, how], policy };
       await using troupe = createTroupe({ servers: { a: entry }, cache: false });
       const events = recordEvents(troupe.events$);

@@ -54,7 +54,7 @@ export interface NatsEngineOptions extends EngineOptions {
   readonly replicas?: number;
   /**
    * How long a removed entry leaves a trace in the bucket, milliseconds: a watch that lags behind by more may miss the removal.
-   * Traces are purged every ten times of that, by one host. Default 60,000.
+   * One host purges the traces, at intervals of ten times this. Default 60,000.
    */
   readonly removedMs?: number;
 }
@@ -79,7 +79,7 @@ interface Session {
 }
 
 interface Watch {
-  /** When the bucket was made with which it has begun; undefined before. */
+  /** When the bucket that it watches was made; undefined before it has begun. */
   bornAt: string | undefined;
   /** Begins with every link, and with every bucket. Resolves when it has heard what is there. */
   begin(): Promise<void>;
@@ -98,7 +98,7 @@ const RETRY_MS = 500;
 const LOOK_MS = 3_000;
 /** The budget of purges. */
 const PURGES = 'nats/purges';
-/** Purges are rarer than traces are old by this factor. */
+/** The interval between purges, in multiples of `removedMs`. */
 const PURGE_TIMES = 10;
 const PING_MS = 2_000;
 /** Limit for a watch to hear what is there. */

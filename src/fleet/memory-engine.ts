@@ -27,7 +27,7 @@ type Listener<T> = readonly [asked: string, fn: (name: string, value: T) => void
 export interface MemoryEngineOptions {
   /** The clock by which budgets fill up. Default: the system's. */
   readonly clock?: Clock;
-  /** The clock by which leases end, milliseconds. It is never set. Default: `performance.now`. */
+  /** The clock by which leases end, milliseconds. It is monotonic. Default: `performance.now`. */
   readonly steady?: () => number;
 }
 

@@ -1,8 +1,9 @@
 /** An engine that a test puts out of reach of one host, and back. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { FleetError, type FleetEngine } from '../../src/fleet/engine.js';
 import { createMemoryEngine } from '../../src/fleet/memory-engine.js';
 
-/** `away` fails at once; `frozen` fails after the limit of an operation, and nobody knows before. */
+/** `away` fails at once; `frozen` fails in a later turn of the event loop, and nobody knows before. */
 export type Reach = 'up' | 'away' | 'frozen';
 
 export interface LosableEngine {
@@ -10,14 +11,11 @@ export interface LosableEngine {
   reach: Reach;
 }
 
-/** Shorter than the limit of a real engine. */
-const LIMIT_MS = 50;
-
 export function losable(engine: FleetEngine): LosableEngine {
   const away = createMemoryEngine();
   void away.close();
   const silent = async (): Promise<never> => {
-    await new Promise((resolve) => setTimeout(resolve, LIMIT_MS));
+    await turn();
     throw new FleetError('engine-unavailable', 'It does not answer.');
   };
   let reach: Reach = 'up';

@@ -1,6 +1,5 @@
 /**
- * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet. Longer
- * than 300 lines because every way of a request between two hosts is here.
+ * The sessions of a gateway that has replicas: which host has one, and how a request gets there. Loaded only with a fleet.
  *
  * L1. A request that another host handed on is answered here or with status 421; it is never handed on again.
  * L2. Both hosts check the client's token. `Host` and `Origin` are checked where the client comes in: a signed request has
@@ -9,9 +8,9 @@
  *     cannot be reached may still have them: 503, and nothing was sent.
  * L4. A host that drains hands new sessions, and requests without a session, on to a host that is up. Its own sessions move
  *     to the hosts that are up.
- *     A host that uses a server here is answered until the service closes, and with status 421 after that.
+ *     A host that uses a server here gets answers until the service closes, and status 421 after that.
  * L5. A host that leaves keeps its port open until other hosts have been quiet: a request that arrives on a connection while
- *     that closes has an unknown outcome.
+ *     it closes has an unknown outcome.
  *
  * Longer than 300 lines because every way of a request to another host is decided here.
  */
@@ -102,7 +101,7 @@ export class FleetSessions {
   }
 
   /** `hasSessionsOf` says whether a session that began at a host is here. */
-  count(hasSessionsOf: (origin: string) => boolean): void {
+  bindSessions(hasSessionsOf: (origin: string) => boolean): void {
     this.#hasSessionsOf = hasSessionsOf;
   }
 

@@ -92,7 +92,7 @@ export class HttpSessions {
 
   constructor(ports: SessionPorts) {
     this.#ports = ports;
-    ports.fleet?.count((host) => this.#hasSessionsOf(host));
+    ports.fleet?.bindSessions((host) => this.#hasSessionsOf(host));
   }
 
   get size(): number {
